@@ -59,6 +59,8 @@ export type NewChannel = {
   readonly model?: string;
   readonly providerConfigId?: string;
   readonly settings: ChannelSettings;
+  /** Epoch milliseconds of the last activity, for imports; never in the future. Absent: now. */
+  readonly activeAt?: number;
 };
 
 export type ChannelPatch = {
