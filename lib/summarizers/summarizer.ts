@@ -32,3 +32,32 @@ export interface Summarizer {
   readonly window: number;
   summarize(request: SummaryRequest): Promise<SummaryAnswer>;
 }
+
+/** One call that was made, whatever became of its answer: all usage is recorded (design 3, invariant 6). */
+export type Attempt = {
+  readonly model: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** `ok`, or the code of the failure or refusal. */
+  readonly outcome: string;
+};
+
+export type Judgement = { readonly ok: true } | { readonly ok: false; readonly reason: string };
+
+export type UtilityRequest = SummaryRequest & {
+  /** Judges the final answer; a refused one goes to the next fallback. */
+  readonly accept: (answer: SummaryAnswer) => Judgement;
+};
+
+export type UtilityResult = {
+  readonly answer: SummaryAnswer;
+  readonly usedFallback: boolean;
+  readonly promptVersion: string;
+  readonly attempts: readonly Attempt[];
+};
+
+/**
+ * The utility role: primary, then fallbacks, in as many parts as the transcript needs. Throws `SummarizerError` whose
+ * `details.attempts` holds every `Attempt`, retryable when at least one failure was.
+ */
+export type UtilityRole = (request: UtilityRequest) => Promise<UtilityResult>;
