@@ -1,0 +1,10 @@
+import { ContextError } from './stages.ts';
+import { synthesize } from './synth.ts';
+
+try {
+  await synthesize();
+} catch (error) {
+  if (!(error instanceof ContextError)) throw error;
+  console.error(error.message);
+  process.exitCode = 1;
+}

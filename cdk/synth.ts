@@ -1,0 +1,67 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { bundleFunctions } from './bundle.ts';
+import { parseContext } from './stages.ts';
+
+const ROOT = resolve(import.meta.dirname, '..');
+
+/** Behaviour of the CDK that would otherwise depend on who starts it: the CLI with `cdk.json`, or a program. */
+const FRAMEWORK_CONTEXT = {
+  'aws:cdk:enable-asset-metadata': true,
+  'aws:cdk:enable-path-metadata': true,
+  '@aws-cdk/aws-iam:minimizePolicies': true,
+  '@aws-cdk/aws-lambda:recognizeLayerVersion': true,
+  '@aws-cdk/core:checkSecretUsage': true,
+  '@aws-cdk/core:enablePartitionLiterals': true,
+  '@aws-cdk/core:target-partitions': ['aws', 'aws-cn'],
+};
+
+export type Template = {
+  readonly Resources: Readonly<Record<string, { readonly Type: string; readonly Properties?: unknown }>>;
+  readonly Outputs?: Readonly<Record<string, unknown>>;
+};
+
+export type SynthesizeOptions = {
+  /** Context values of `stages.ts`; the CDK CLI's own are added when it started this process. */
+  readonly context?: Readonly<Record<string, unknown>>;
+  /** Where the cloud assembly goes; the CDK's choice by default. */
+  readonly outDir?: string;
+  /** Folder for bundles, `dist` by default. */
+  readonly bundleDir?: string;
+};
+
+export type Synthesized = {
+  readonly stackName: string;
+  readonly template: Template;
+  /** The cloud assembly: `manifest.json`, the template and the functions' code. */
+  readonly assemblyDir: string;
+  /** Folder of the built bundles, `<name>/index.mjs` each. */
+  readonly functionsDir: string;
+};
+
+/**
+ * Bundles the functions and synthesizes the stack, in this process and without network.
+ * Throws `ContextError` for a wrong context value, esbuild's error for a function that does not compile.
+ */
+export async function synthesize(options: SynthesizeOptions = {}): Promise<Synthesized> {
+  const bundleDir = resolve(options.bundleDir ?? resolve(ROOT, 'dist'));
+  // Loading the CDK takes as long as bundling; they run side by side, and nothing else of the product waits for it.
+  const [{ App }, { ConversationCompactionStack }] = await Promise.all([
+    import('aws-cdk-lib'),
+    import('./stack.ts'),
+    bundleFunctions({ outDir: bundleDir }),
+  ]);
+  const app = new App({
+    analyticsReporting: false,
+    context: { ...FRAMEWORK_CONTEXT, ...options.context },
+    ...(options.outDir === undefined ? {} : { outdir: options.outDir }),
+  });
+  const config = parseContext(app.node.getAllContext());
+  const functionsDir = resolve(bundleDir, 'functions');
+  const stackName = `conversation-compaction-${config.stage}`;
+  new ConversationCompactionStack(app, stackName, { config, codeDir: functionsDir });
+  const assembly = app.synth();
+  const { templateFullPath } = assembly.getStackByName(stackName);
+  const template = JSON.parse(await readFile(templateFullPath, 'utf8')) as Template;
+  return { stackName, template, assemblyDir: assembly.directory, functionsDir };
+}
