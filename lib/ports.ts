@@ -126,6 +126,8 @@ export type Candidate = {
   readonly channelId: string;
   readonly userId: string;
   readonly tokens: number;
+  /** Messages since the boundary. */
+  readonly messages: number;
   readonly activeAt: number;
   readonly modelKey: string;
   /** The channel's own threshold, when it has one. */
