@@ -5,16 +5,19 @@ import { parseContext } from './stages.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
-/** Behaviour of the CDK that would otherwise depend on who starts it: the CLI with `cdk.json`, or a program. */
-const FRAMEWORK_CONTEXT = {
-  'aws:cdk:enable-asset-metadata': true,
-  'aws:cdk:enable-path-metadata': true,
-  '@aws-cdk/aws-iam:minimizePolicies': true,
-  '@aws-cdk/aws-lambda:recognizeLayerVersion': true,
-  '@aws-cdk/core:checkSecretUsage': true,
-  '@aws-cdk/core:enablePartitionLiterals': true,
-  '@aws-cdk/core:target-partitions': ['aws', 'aws-cn'],
-};
+/** What the CLI sets by itself: the template names each resource's construct and each function's asset. */
+const CLI_CONTEXT = { 'aws:cdk:enable-asset-metadata': true, 'aws:cdk:enable-path-metadata': true };
+
+/**
+ * The CDK's feature flags and any values kept in `cdk.json`. The CLI passes them on, a program would not have them, and
+ * the template must not depend on who asked for it.
+ */
+async function fileContext(): Promise<Readonly<Record<string, unknown>>> {
+  const file = JSON.parse(await readFile(resolve(ROOT, 'cdk.json'), 'utf8')) as {
+    context?: Record<string, unknown>;
+  };
+  return file.context ?? {};
+}
 
 export type Template = {
   readonly Resources: Readonly<Record<string, { readonly Type: string; readonly Properties?: unknown }>>;
@@ -51,9 +54,10 @@ export async function synthesize(options: SynthesizeOptions = {}): Promise<Synth
     import('./stack.ts'),
     bundleFunctions({ outDir: bundleDir }),
   ]);
+  const context = { ...CLI_CONTEXT, ...(await fileContext()), ...options.context };
   const app = new App({
     analyticsReporting: false,
-    context: { ...FRAMEWORK_CONTEXT, ...options.context },
+    context,
     ...(options.outDir === undefined ? {} : { outdir: options.outDir }),
   });
   const config = parseContext(app.node.getAllContext());

@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import * as apigateway from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpJwtAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
@@ -52,6 +52,7 @@ export class HttpApi extends Construct {
     });
     this.grant(props);
     this.api = new apigateway.HttpApi(this, 'Api', {
+      apiName: Stack.of(this).stackName,
       description: 'Conversation compaction',
       ...(props.corsOrigins.length === 0 ? {} : { corsPreflight: corsOptions(props.corsOrigins) }),
     });
