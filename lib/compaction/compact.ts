@@ -26,7 +26,7 @@ import { refuseAuto } from './guard.ts';
 import { judge } from './judge.ts';
 import { auditEntry, type EntryContext, usageEntries } from './ledger.ts';
 import { logLines } from './log-lines.ts';
-import type { CompactOutcome, CompactRequest, CompactResult, CompactSkip } from './outcome.ts';
+import type { Compact, CompactOutcome, CompactRequest, CompactResult, CompactSkip } from './outcome.ts';
 import { type Plan, planCompaction } from './plan.ts';
 import { summaryTokens } from './summary-size.ts';
 
@@ -41,8 +41,6 @@ export type CompactDeps = {
   readonly logger: Logger;
   readonly profile?: Profile;
 };
-
-export type Compact = (request: CompactRequest) => Promise<CompactOutcome>;
 
 /** What one run knows once the lease is held and everything was read consistently. */
 type Run = {

@@ -39,3 +39,6 @@ export type CompactOutcome =
   /** The conversation went to another branch while the model worked; nothing was changed. */
   | { readonly status: 'stale' }
   | { readonly status: 'skipped'; readonly reason: CompactSkip; readonly remainingMs?: number };
+
+/** Compacts one conversation; see `createCompact`. */
+export type Compact = (request: CompactRequest) => Promise<CompactOutcome>;

@@ -41,3 +41,9 @@ export const MIN_BACKOFF_MS = 60_000;
 export const SUMMARY_BUDGET_RATIO = 0.1;
 export const SUMMARY_MIN_TOKENS = 256;
 export const SUMMARY_MAX_TOKENS = 4_096;
+
+/** Deliveries of one queue message before it goes to the dead-letter queue (design 1). */
+export const MAX_RECEIVES = 5;
+
+/** C7: an agent's turn that filled this share of its window asks for a compaction. */
+export const AGENT_THRESHOLD = 0.8;
