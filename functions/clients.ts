@@ -22,7 +22,13 @@ export function createBase(): Base {
   const client = DynamoDBDocumentClient.from(new DynamoDBClient({}), {
     marshallOptions: { removeUndefinedValues: true },
   });
-  const store = createStore({ client, tableName: env.TABLE_NAME, indexName: env.PRESSURE_INDEX, clock, newId: ids });
+  const store = createStore({
+    client,
+    tableName: env.TABLE_NAME,
+    indexName: env.PRESSURE_INDEX,
+    clock,
+    newId: ids,
+  });
   return { env, store, clock, newId: ids, logger: createLogger() };
 }
 

@@ -26,6 +26,7 @@ export function readEnvironment(): Environment {
 /** A variable that this function needs; the error names what is missing in its configuration. */
 export function required<K extends keyof Environment>(env: Environment, key: K): NonNullable<Environment[K]> {
   const value = env[key];
-  if (value === undefined || value === null) throw new Error(`The environment variable ${key} is not set on this function.`);
+  if (value === undefined || value === null)
+    throw new Error(`The environment variable ${key} is not set on this function.`);
   return value as NonNullable<Environment[K]>;
 }

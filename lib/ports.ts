@@ -1,6 +1,13 @@
 import type { Channel, ChannelSettings, ChannelType } from './treepath/channel.ts';
 import type { MessageContent } from './treepath/content.ts';
-import type { ContextSums, Message, Role, SummaryMessage, SummaryMetadata, Trigger } from './treepath/message.ts';
+import type {
+  ContextSums,
+  Message,
+  Role,
+  SummaryMessage,
+  SummaryMetadata,
+  Trigger,
+} from './treepath/message.ts';
 
 /** Epoch milliseconds of now; injected, so that the domain never reads a clock. */
 export type Clock = () => number;
@@ -169,7 +176,10 @@ export interface PressureStore {
   /** Most pressed first. */
   findPressed(query: PressureQuery): Promise<readonly Candidate[]>;
   /** One conditional write: refused while leased, claimed, cooling down, backing off, archived, deleted or opted out. */
-  claim(channelId: string, options: { now: number; claimMs: number; cooldownMs: number }): Promise<ClaimResult>;
+  claim(
+    channelId: string,
+    options: { now: number; claimMs: number; cooldownMs: number },
+  ): Promise<ClaimResult>;
   releaseClaim(channelId: string): Promise<void>;
 }
 
@@ -246,7 +256,11 @@ export interface CompactionStore {
 /** Calls per hour of the utility role, one counter item an hour (A21). */
 export interface RateLimiter {
   /** Takes one call from the hour's budget; `limit` 0 means unlimited. */
-  take(trigger: Trigger, limit: number, now: number): Promise<{ allowed: boolean; retryAfterSeconds: number }>;
+  take(
+    trigger: Trigger,
+    limit: number,
+    now: number,
+  ): Promise<{ allowed: boolean; retryAfterSeconds: number }>;
 }
 
 export interface SettingsStore {
@@ -301,7 +315,12 @@ export type CompactionResultEvent = {
   readonly correlation_id: string;
   readonly trigger: Trigger;
 } & (
-  | { readonly tokens_before: number; readonly tokens_after: number; readonly summary: string; readonly summary_id: string }
+  | {
+      readonly tokens_before: number;
+      readonly tokens_after: number;
+      readonly summary: string;
+      readonly summary_id: string;
+    }
   | { readonly error: string; readonly code: string }
 );
 export interface EventPublisher {

@@ -6,7 +6,9 @@ export type Pressed = Candidate & { readonly budget: number; readonly ratio: num
 /** A model key as a channel would carry it, so that the budget chain of A14 applies unchanged. */
 function channelOf(modelKey: string): { model?: string; providerConfigId?: string } {
   if (modelKey === '-') return {};
-  return modelKey.startsWith('config:') ? { providerConfigId: modelKey.slice('config:'.length) } : { model: modelKey };
+  return modelKey.startsWith('config:')
+    ? { providerConfigId: modelKey.slice('config:'.length) }
+    : { model: modelKey };
 }
 
 /** Bounds of one model key: the budget of today and the ratio of today, no reindexing (design 4). */

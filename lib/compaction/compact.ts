@@ -18,8 +18,8 @@ import { LEASE_MS, SUMMARY_TIMEOUT_MS } from '../settings/defaults.ts';
 import { type ChannelLimits, type EffectiveSettings, limitsOf, readSettings } from '../settings/index.ts';
 import { CHANNEL_PROFILE, type Profile } from '../settings/profiles.ts';
 import type { Attempt, UtilityResult, UtilityRole } from '../summarizers/summarizer.ts';
-import { textOf } from '../treepath/content.ts';
 import type { Channel } from '../treepath/channel.ts';
+import { textOf } from '../treepath/content.ts';
 import { backoffMs } from './backoff.ts';
 import { measureContent } from './estimator/index.ts';
 import { refuseAuto } from './guard.ts';
@@ -171,7 +171,10 @@ export function createCompact(deps: CompactDeps): Compact {
       tokensBefore: metadata.tokensBefore,
       tokensAfter: metadata.tokensAfter,
     };
-    logger.info(logLines.done(run.channel.id, result.summarizedCount, result.content.length, result.model), fields(run));
+    logger.info(
+      logLines.done(run.channel.id, result.summarizedCount, result.content.length, result.model),
+      fields(run),
+    );
     await announce(run, {
       tokens_before: result.tokensBefore,
       tokens_after: result.tokensAfter,
@@ -184,7 +187,10 @@ export function createCompact(deps: CompactDeps): Compact {
   /** A failure that a later delivery may heal leaves no trace but its usage; a final one makes the channel back off. */
   async function fail(run: Run, error: unknown): Promise<never> {
     const now = clock();
-    const cause = error instanceof AppError ? error : new SummarizerError('summarizer_failed', 'The summarizer failed.', { cause: error });
+    const cause =
+      error instanceof AppError
+        ? error
+        : new SummarizerError('summarizer_failed', 'The summarizer failed.', { cause: error });
     const usage = failedUsage(cause, { channel: run.channel, request: run.request, now, newId: deps.newId });
     const final = !cause.retryable || run.request.lastAttempt === true;
     const failures = (run.channel.compaction.failures ?? 0) + 1;
@@ -234,7 +240,8 @@ const fields = ({ channel, request, lease }: Run): Record<string, unknown> => ({
 });
 
 function leafOf(context: ModelContext): string {
-  if (context.cursor.leafId === null) throw new AppError('empty_conversation', 'The conversation has no messages.');
+  if (context.cursor.leafId === null)
+    throw new AppError('empty_conversation', 'The conversation has no messages.');
   return context.cursor.leafId;
 }
 
@@ -248,7 +255,8 @@ function draftOf(run: Run, plan: Plan, written: UtilityResult, profile: Profile)
   const { context, request } = run;
   const first = plan.summarize[0];
   const last = plan.summarize.at(-1);
-  if (first === undefined || last === undefined) throw new AppError('empty_plan', 'A plan must cover a message.');
+  if (first === undefined || last === undefined)
+    throw new AppError('empty_plan', 'A plan must cover a message.');
   return {
     content: written.answer.text,
     ...measureContent(written.answer.text),
@@ -279,6 +287,7 @@ function failedUsage(error: AppError, entry: EntryContext): UsageEntry[] {
 /** Every answer was as large as what it would replace: nothing is tried again until the context has grown. */
 function noProgress(error: AppError, run: Run): LeaseEnd | undefined {
   const { attempts } = error.details;
-  const hopeless = isAttempts(attempts) && attempts.length > 0 && attempts.every(({ outcome }) => outcome === 'not_smaller');
+  const hopeless =
+    isAttempts(attempts) && attempts.length > 0 && attempts.every(({ outcome }) => outcome === 'not_smaller');
   return hopeless ? { kind: 'no_progress', atTokens: run.context.cursor.sums.tokens } : undefined;
 }

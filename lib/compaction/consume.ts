@@ -39,7 +39,8 @@ export function createConsume(deps: ConsumeDeps) {
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       const again = error.retryable && delivery.receiveCount < MAX_RECEIVES;
-      if (!again) await endJob(deps, job, { status: 'failed', error: { code: error.code, message: error.message } });
+      if (!again)
+        await endJob(deps, job, { status: 'failed', error: { code: error.code, message: error.message } });
       if (error.retryable) throw error;
       deps.logger.warn('compaction: message acknowledged after a final failure', {
         channel_id: message.channel_id,
@@ -64,7 +65,11 @@ async function startJob({ jobs, clock }: ConsumeDeps, message: CompactionMessage
   return job;
 }
 
-async function endJob({ jobs }: ConsumeDeps, job: Job | undefined, end: Pick<Job, 'status' | 'result' | 'error'>): Promise<void> {
+async function endJob(
+  { jobs }: ConsumeDeps,
+  job: Job | undefined,
+  end: Pick<Job, 'status' | 'result' | 'error'>,
+): Promise<void> {
   if (job) await jobs.putJob({ ...job, ...end });
 }
 
@@ -84,10 +89,22 @@ function resultOf(outcome: CompactOutcome): Pick<Job, 'status' | 'result' | 'err
         },
       };
     case 'busy':
-      return { status: 'failed', error: { code: 'compaction_running', message: 'Another compaction was running.' } };
+      return {
+        status: 'failed',
+        error: { code: 'compaction_running', message: 'Another compaction was running.' },
+      };
     case 'stale':
-      return { status: 'failed', error: { code: 'conversation_moved', message: 'The conversation went to another branch.' } };
+      return {
+        status: 'failed',
+        error: { code: 'conversation_moved', message: 'The conversation went to another branch.' },
+      };
     case 'skipped':
-      return { status: 'failed', error: { code: outcome.reason, message: `Nothing was summarized: ${outcome.reason.replaceAll('_', ' ')}.` } };
+      return {
+        status: 'failed',
+        error: {
+          code: outcome.reason,
+          message: `Nothing was summarized: ${outcome.reason.replaceAll('_', ' ')}.`,
+        },
+      };
   }
 }

@@ -31,13 +31,15 @@ export function refuseAuto(
   const { global } = settings;
   const { compaction } = channel;
   const { tokens } = context.cursor.sums;
-  if (!global.auto_compaction_enabled || channel.settings.auto_compaction === false) return { reason: 'opted_out' };
+  if (!global.auto_compaction_enabled || channel.settings.auto_compaction === false)
+    return { reason: 'opted_out' };
   if (channel.archived) return { reason: 'archived' };
   const cooldown = cooldownLeft(channel, global.auto_compaction_cooldown_minutes, now);
   if (cooldown > 0) return { reason: 'cooldown', remainingMs: cooldown };
   const backoff = (compaction.retryAfter ?? 0) - now;
   if (backoff > 0) return { reason: 'backing_off', remainingMs: backoff };
   if (!isOverThreshold(tokens, limits)) return { reason: 'under_threshold' };
-  if (compaction.noProgressAt !== undefined && tokens <= compaction.noProgressAt) return { reason: 'no_progress' };
+  if (compaction.noProgressAt !== undefined && tokens <= compaction.noProgressAt)
+    return { reason: 'no_progress' };
   return undefined;
 }

@@ -11,7 +11,11 @@ export type EntryContext = {
 };
 
 /** One usage entry per model call (A21, A34). */
-export function usageEntries(attempts: readonly Attempt[], usedFallback: boolean, context: EntryContext): UsageEntry[] {
+export function usageEntries(
+  attempts: readonly Attempt[],
+  usedFallback: boolean,
+  context: EntryContext,
+): UsageEntry[] {
   const { channel, request, now, newId } = context;
   return attempts.map((attempt) => ({
     id: newId(),

@@ -1,6 +1,7 @@
 import type { CompactSkip } from './outcome.ts';
 
-const shortWindow = (tokens: number): string => (tokens >= 1_000 ? `${Math.round(tokens / 1_000)}K` : `${tokens}`);
+const shortWindow = (tokens: number): string =>
+  tokens >= 1_000 ? `${Math.round(tokens / 1_000)}K` : `${tokens}`;
 const percent = (ratio: number): string => `${Math.round(ratio * 100)}%`;
 const minutes = (ms: number): string => `${Math.ceil(ms / 60_000)}m`;
 const words = (reason: string): string => reason.replaceAll('_', ' ');

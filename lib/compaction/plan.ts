@@ -13,7 +13,10 @@ export type Plan = {
 
 export type PlanResult =
   | { readonly kind: 'plan'; readonly plan: Plan }
-  | { readonly kind: 'skip'; readonly reason: 'too_few_messages' | 'turn_in_flight' | 'until_not_in_context' };
+  | {
+      readonly kind: 'skip';
+      readonly reason: 'too_few_messages' | 'turn_in_flight' | 'until_not_in_context';
+    };
 
 export type PlanInput = {
   readonly context: Pick<ModelContext, 'messages' | 'cursor'>;
@@ -65,5 +68,8 @@ export function planCompaction(input: PlanInput): PlanResult {
   }
   if (covered < 1) return { kind: 'skip', reason: 'too_few_messages' };
   const kept = turns.slice(covered);
-  return { kind: 'plan', plan: { summarize: turns.slice(0, covered).flat(), keep: kept.flat(), keptTurns: kept.length } };
+  return {
+    kind: 'plan',
+    plan: { summarize: turns.slice(0, covered).flat(), keep: kept.flat(), keptTurns: kept.length },
+  };
 }

@@ -103,10 +103,17 @@ async function claimMostPressed(
       claims.messages.push(messageFor(candidate, deps.newId()));
     } else {
       claims.skipped[claim.reason] = (claims.skipped[claim.reason] ?? 0) + 1;
-      deps.logger.info(logLines.skipped(candidate.channelId, claim.reason, 'remainingMs' in claim ? claim.remainingMs : undefined), {
-        channel_id: candidate.channelId,
-        reason: claim.reason,
-      });
+      deps.logger.info(
+        logLines.skipped(
+          candidate.channelId,
+          claim.reason,
+          'remainingMs' in claim ? claim.remainingMs : undefined,
+        ),
+        {
+          channel_id: candidate.channelId,
+          reason: claim.reason,
+        },
+      );
     }
   }
   return claims;

@@ -21,7 +21,9 @@ export function createEventPublisher(client: EventBridgeClient, busName: string)
       );
       const refused = Entries?.find(({ ErrorCode }) => ErrorCode !== undefined);
       if (refused) {
-        throw new StoreError('event_refused', `The event bus refused the event: ${refused.ErrorCode}.`, { retryable: true });
+        throw new StoreError('event_refused', `The event bus refused the event: ${refused.ErrorCode}.`, {
+          retryable: true,
+        });
       }
     },
   };

@@ -1,5 +1,12 @@
 import { InvalidInputError } from '../errors.ts';
-import type { CompactionMessage, CompactionQueue, ConversationStore, Logger, NewId, SettingsStore } from '../ports.ts';
+import type {
+  CompactionMessage,
+  CompactionQueue,
+  ConversationStore,
+  Logger,
+  NewId,
+  SettingsStore,
+} from '../ports.ts';
 import { AGENT_THRESHOLD } from '../settings/defaults.ts';
 import { limitsOf, readSettings } from '../settings/index.ts';
 import { compactionRequest, DETAIL_TYPES, responseGeneration } from './schemas.ts';
@@ -24,7 +31,10 @@ export function createTrigger(deps: TriggerDeps) {
     if (message === undefined) return;
     const unsent = await deps.queue.send([message]);
     if (unsent.length > 0) throw new Error('The compaction queue did not take the message.');
-    deps.logger.info('compaction: request queued', { channel_id: message.channel_id, trigger: message.trigger });
+    deps.logger.info('compaction: request queued', {
+      channel_id: message.channel_id,
+      trigger: message.trigger,
+    });
   };
 }
 
@@ -35,7 +45,10 @@ function messageFor(deps: TriggerDeps, event: BusEvent): Promise<CompactionMessa
     case DETAIL_TYPES.generation:
       return generated(deps, event.detail);
     default:
-      throw new InvalidInputError('unknown_event', `No handler for the detail type "${event['detail-type']}".`);
+      throw new InvalidInputError(
+        'unknown_event',
+        `No handler for the detail type "${event['detail-type']}".`,
+      );
   }
 }
 
@@ -70,7 +83,10 @@ async function generated(deps: TriggerDeps, detail: unknown): Promise<Compaction
   };
 }
 
-function invalid(type: string, issues: readonly { path: PropertyKey[]; message: string }[]): InvalidInputError {
+function invalid(
+  type: string,
+  issues: readonly { path: PropertyKey[]; message: string }[],
+): InvalidInputError {
   const places = issues.map(({ path, message }) => `${path.map(String).join('.') || 'detail'}: ${message}`);
   return new InvalidInputError('invalid_event', `${type} is malformed: ${places.join('; ')}`);
 }

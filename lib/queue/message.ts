@@ -15,7 +15,10 @@ export function parseCompactionMessage(body: string): CompactionMessage {
   const parsed = compactionMessage.safeParse(jsonOrUndefined(body));
   if (!parsed.success) {
     const fields = parsed.error.issues.map((issue) => issue.path.join('.') || 'body').join(', ');
-    throw new InvalidInputError('invalid_message', `The queue message is not a compaction request: ${fields}.`);
+    throw new InvalidInputError(
+      'invalid_message',
+      `The queue message is not a compaction request: ${fields}.`,
+    );
   }
   const { job_id, ...message } = parsed.data;
   return job_id === undefined ? message : { ...message, job_id };

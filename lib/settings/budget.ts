@@ -16,9 +16,13 @@ export type Windows = {
 };
 
 /** A14: model, provider configuration, utility model, 128 000. A catalog value counts only above 0. */
-export function resolveBudget(channel: Pick<Channel, 'model' | 'providerConfigId'>, windows: Windows): Budget {
+export function resolveBudget(
+  channel: Pick<Channel, 'model' | 'providerConfigId'>,
+  windows: Windows,
+): Budget {
   const known = (key: string | undefined): number | undefined => {
-    const tokens = key !== undefined && Object.hasOwn(windows.catalog, key) ? windows.catalog[key] : undefined;
+    const tokens =
+      key !== undefined && Object.hasOwn(windows.catalog, key) ? windows.catalog[key] : undefined;
     return tokens !== undefined && tokens > 0 ? tokens : undefined;
   };
   const byModel = known(channel.model);

@@ -50,7 +50,10 @@ const isSettingKey = (key: string): key is SettingKey => Object.hasOwn(SETTINGS,
  */
 export function parseSetting(key: string, value: unknown): GlobalSettings[SettingKey] {
   if (!isSettingKey(key)) {
-    throw new NotFoundError('unknown_setting', `There is no setting "${key}". Known: ${SETTING_KEYS.join(', ')}.`);
+    throw new NotFoundError(
+      'unknown_setting',
+      `There is no setting "${key}". Known: ${SETTING_KEYS.join(', ')}.`,
+    );
   }
   const { schema, range } = SETTINGS[key];
   const parsed = schema.safeParse(value);

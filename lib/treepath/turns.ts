@@ -12,7 +12,11 @@ const resultsOf = (message: Pick<Message, 'content'>): string[] =>
 /** A person speaks: a user message that holds more than tool results. */
 export function startsTurn(message: Pick<Message, 'role' | 'content'>): boolean {
   if (message.role !== 'user') return false;
-  return typeof message.content === 'string' || !message.content.every(({ type }) => type === 'tool_result') || message.content.length === 0;
+  return (
+    typeof message.content === 'string' ||
+    !message.content.every(({ type }) => type === 'tool_result') ||
+    message.content.length === 0
+  );
 }
 
 /**

@@ -26,7 +26,12 @@ describe('estimators', () => {
   });
 
   it('weighted does not undercount what chars/4 undercounts', () => {
-    const atLeast = { 今天天气很好我们去公园散步吧: 0.8, これはひらがなです: 0.74, 안녕하세요반갑습니다: 0.9, '😀😃😄': 2 };
+    const atLeast = {
+      今天天气很好我们去公园散步吧: 0.8,
+      これはひらがなです: 0.74,
+      안녕하세요반갑습니다: 0.9,
+      '😀😃😄': 2,
+    };
     for (const [text, tokensPerCharacter] of Object.entries(atLeast)) {
       assert.ok(weighted.estimateTokens(text) >= [...text].length * tokensPerCharacter, text);
     }
@@ -35,7 +40,14 @@ describe('estimators', () => {
   it('counts tool blocks and images', () => {
     const { tokens, chars } = measureContent([
       { type: 'tool_use', id: 't', name: 'search', input: { query: 'x'.repeat(400) } },
-      { type: 'tool_result', tool_use_id: 't', content: [{ type: 'text', text: 'y'.repeat(400) }, { type: 'image', source: { type: 'url' } }] },
+      {
+        type: 'tool_result',
+        tool_use_id: 't',
+        content: [
+          { type: 'text', text: 'y'.repeat(400) },
+          { type: 'image', source: { type: 'url' } },
+        ],
+      },
     ]);
     assert.ok(chars > 800);
     assert.ok(tokens > 200 + 1_000, `${tokens}`);

@@ -7,7 +7,10 @@ import { blocksOf } from '../../lib/treepath/content.ts';
 import type { Message } from '../../lib/treepath/message.ts';
 import { call, contextOf, type Line, pathOf, result, turnsOf } from '../support/conversation.ts';
 
-const plan = (messages: readonly Message[], options: { trigger?: 'auto' | 'manual'; budget?: number; until?: string } = {}) =>
+const plan = (
+  messages: readonly Message[],
+  options: { trigger?: 'auto' | 'manual'; budget?: number; until?: string } = {},
+) =>
   planCompaction({
     context: contextOf(messages),
     profile: CHANNEL_PROFILE,
@@ -37,7 +40,10 @@ describe('planCompaction', () => {
   });
 
   it('A19: automatic compaction wants 8 messages since the boundary and 10 on the path', () => {
-    assert.deepEqual(plan(pathOf(turnsOf(4)), { trigger: 'auto' }), { kind: 'skip', reason: 'too_few_messages' });
+    assert.deepEqual(plan(pathOf(turnsOf(4)), { trigger: 'auto' }), {
+      kind: 'skip',
+      reason: 'too_few_messages',
+    });
     assert.equal(plan(pathOf(turnsOf(5)), { trigger: 'auto' }).kind, 'plan');
     const long = pathOf(turnsOf(8));
     assert.equal(plan(long.slice(-8), { trigger: 'auto' }).kind, 'plan');
@@ -58,9 +64,19 @@ describe('planCompaction', () => {
   });
 
   it('covers a single giant turn whole, and keeps it while it is in flight', () => {
-    const giant: Line[] = [['user', 'go'], ...turnsOf(1).slice(1), ['assistant', 'more'], ['assistant', 'most']];
+    const giant: Line[] = [
+      ['user', 'go'],
+      ...turnsOf(1).slice(1),
+      ['assistant', 'more'],
+      ['assistant', 'most'],
+    ];
     assert.equal(planned(pathOf(giant)).summarize.length, 4);
-    const open = pathOf([['user', 'go'], ['assistant', call('a')], ['user', result('a')], ['assistant', call('b')]]);
+    const open = pathOf([
+      ['user', 'go'],
+      ['assistant', call('a')],
+      ['user', result('a')],
+      ['assistant', call('b')],
+    ]);
     assert.deepEqual(plan(open), { kind: 'skip', reason: 'too_few_messages' });
   });
 
@@ -87,30 +103,50 @@ describe('planCompaction', () => {
 
   it('property: the cut falls on a turn start, parts no call from its result, and loses no message', () => {
     const line = fc.oneof(
-      fc.record({ kind: fc.constant('talk' as const), role: fc.constantFrom('user' as const, 'assistant' as const) }),
+      fc.record({
+        kind: fc.constant('talk' as const),
+        role: fc.constantFrom('user' as const, 'assistant' as const),
+      }),
       fc.record({ kind: fc.constant('call' as const), parallel: fc.integer({ min: 1, max: 3 }) }),
     );
     fc.assert(
-      fc.property(fc.array(line, { minLength: 4, maxLength: 40 }), fc.integer({ min: 100, max: 5_000 }), (script, budget) => {
-        const path = pathOf(script.flatMap((step, index): Line[] => {
-          if (step.kind === 'talk') return [[step.role, `text ${index}`]];
-          const ids = Array.from({ length: step.parallel }, (_, n) => `${index}-${n}`);
-          return [
-            ['assistant', ids.flatMap((id) => blocksOf(call(id)))],
-            ['user', result(...ids)],
-          ];
-        }));
-        const outcome = plan(path, { budget });
-        if (outcome.kind === 'skip') return;
-        const { summarize, keep } = outcome.plan;
-        assert.deepEqual([...summarize, ...keep], path);
-        assert.ok(summarize.length > 0);
-        const idsOf = (messages: readonly Message[], type: 'tool_use' | 'tool_result') =>
-          messages.flatMap(({ content }) => blocksOf(content).flatMap((block) =>
-            block.type === type ? [block.type === 'tool_use' ? block.id : block.type === 'tool_result' ? block.tool_use_id : ''] : []));
-        assert.deepEqual(idsOf(summarize, 'tool_use').sort(), idsOf(summarize, 'tool_result').sort());
-        if (keep[0]) assert.equal(keep[0].role, 'user');
-      }),
+      fc.property(
+        fc.array(line, { minLength: 4, maxLength: 40 }),
+        fc.integer({ min: 100, max: 5_000 }),
+        (script, budget) => {
+          const path = pathOf(
+            script.flatMap((step, index): Line[] => {
+              if (step.kind === 'talk') return [[step.role, `text ${index}`]];
+              const ids = Array.from({ length: step.parallel }, (_, n) => `${index}-${n}`);
+              return [
+                ['assistant', ids.flatMap((id) => blocksOf(call(id)))],
+                ['user', result(...ids)],
+              ];
+            }),
+          );
+          const outcome = plan(path, { budget });
+          if (outcome.kind === 'skip') return;
+          const { summarize, keep } = outcome.plan;
+          assert.deepEqual([...summarize, ...keep], path);
+          assert.ok(summarize.length > 0);
+          const idsOf = (messages: readonly Message[], type: 'tool_use' | 'tool_result') =>
+            messages.flatMap(({ content }) =>
+              blocksOf(content).flatMap((block) =>
+                block.type === type
+                  ? [
+                      block.type === 'tool_use'
+                        ? block.id
+                        : block.type === 'tool_result'
+                          ? block.tool_use_id
+                          : '',
+                    ]
+                  : [],
+              ),
+            );
+          assert.deepEqual(idsOf(summarize, 'tool_use').sort(), idsOf(summarize, 'tool_result').sort());
+          if (keep[0]) assert.equal(keep[0].role, 'user');
+        },
+      ),
     );
   });
 });

@@ -59,6 +59,8 @@ export const turnsOf = (count: number, chars = 40): Line[] =>
     ['assistant', `answer ${turn} `.padEnd(chars, 'a')],
   ]).flat();
 
-export const call = (id: string, name = 'search'): MessageContent => [{ type: 'tool_use', id, name, input: { q: id } }];
+export const call = (id: string, name = 'search'): MessageContent => [
+  { type: 'tool_use', id, name, input: { q: id } },
+];
 export const result = (...ids: string[]): MessageContent =>
   ids.map((id) => ({ type: 'tool_result' as const, tool_use_id: id, content: `result of ${id}` }));

@@ -25,7 +25,11 @@ const imagesOf = (block: ContentBlock): number => {
   return block.content.filter((part) => part.type === 'image').length;
 };
 
-export type Measured = { readonly texts: readonly string[]; readonly chars: number; readonly imageTokens: number };
+export type Measured = {
+  readonly texts: readonly string[];
+  readonly chars: number;
+  readonly imageTokens: number;
+};
 
 /** The texts, their UTF-16 length, and the tokens of the images of a content. */
 export function measured(content: MessageContent): Measured {
