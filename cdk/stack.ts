@@ -89,13 +89,11 @@ export class ConversationCompactionStack extends Stack {
     this.addOutputs();
   }
 
-  /** Names, not rights: the functions share their configuration, and each role says what its function may touch. */
+  /** What every function reads; each construct adds the queue, the bus and the key that its function works with. */
   private environmentOf(config: StageConfig): Record<string, string> {
     return {
       TABLE_NAME: this.table.table.tableName,
       PRESSURE_INDEX: ConversationTable.PRESSURE_INDEX,
-      QUEUE_URL: this.queue.queue.queueUrl,
-      EVENT_BUS_NAME: this.bus.bus.eventBusName,
       MODEL_PROVIDER: config.modelProvider,
       MODEL_ID: config.modelId,
       MODEL_BASE_URL: config.modelBaseUrl,

@@ -48,11 +48,12 @@ export type Synthesized = {
  */
 export async function synthesize(options: SynthesizeOptions = {}): Promise<Synthesized> {
   const bundleDir = resolve(options.bundleDir ?? resolve(ROOT, 'dist'));
-  // Loading the CDK takes as long as bundling; they run side by side, and nothing else of the product waits for it.
+  // Loading the CDK takes as long as bundling: side by side. A wrong context value is told before a compile error.
+  const bundling = bundleFunctions({ outDir: bundleDir });
+  bundling.catch(() => undefined);
   const [{ App }, { ConversationCompactionStack }] = await Promise.all([
     import('aws-cdk-lib'),
     import('./stack.ts'),
-    bundleFunctions({ outDir: bundleDir }),
   ]);
   const context = { ...CLI_CONTEXT, ...(await fileContext()), ...options.context };
   const app = new App({
@@ -61,6 +62,7 @@ export async function synthesize(options: SynthesizeOptions = {}): Promise<Synth
     ...(options.outDir === undefined ? {} : { outdir: options.outDir }),
   });
   const config = parseContext(app.node.getAllContext());
+  await bundling;
   const functionsDir = resolve(bundleDir, 'functions');
   const stackName = `conversation-compaction-${config.stage}`;
   new ConversationCompactionStack(app, stackName, { config, codeDir: functionsDir });

@@ -3,6 +3,7 @@ import type { EventBus } from 'aws-cdk-lib/aws-events';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import { MAX_RECEIVES, SUMMARY_TIMEOUT_MS } from '../../lib/settings/defaults.ts';
 import type { ConversationTable } from './conversation-table.ts';
 import type { ModelSecret } from './model-secret.ts';
 import { type FunctionDefaults, ProductFunction } from './product-function.ts';
@@ -22,12 +23,12 @@ export type CompactionFunctionProps = {
 
 /** The worker on the queue: one message, one compaction, one model budget. */
 export class CompactionFunction extends Construct {
-  /** 120 s for the models, the rest for reading, applying and reporting. */
-  static readonly TIMEOUT = Duration.seconds(150);
+  /** The models' budget, and 30 s for reading, applying and reporting. */
+  static readonly TIMEOUT = Duration.millis(SUMMARY_TIMEOUT_MS + 30_000);
 
   /** The mapping cannot go under 2, so with 1 reserved some polls are throttled; they must not dead-letter a message. */
   static maxReceiveCount(concurrency: number): number {
-    return concurrency === 1 ? 20 : 5;
+    return concurrency === 1 ? 4 * MAX_RECEIVES : MAX_RECEIVES;
   }
 
   readonly function: ProductFunction;
@@ -40,7 +41,11 @@ export class CompactionFunction extends Construct {
       description: 'Summarizes the older part of one conversation per message of the queue.',
       timeout: CompactionFunction.TIMEOUT,
       memory: 512,
-      environment: { ...props.environment, MODEL_SECRET_ARN: props.modelSecret.secret.secretArn },
+      environment: {
+        ...props.environment,
+        EVENT_BUS_NAME: props.bus.eventBusName,
+        MODEL_SECRET_ARN: props.modelSecret.secret.secretArn,
+      },
       ...(props.reserve ? { reservedConcurrency: props.concurrency } : {}),
     });
     const { lambda } = this.function;

@@ -48,7 +48,12 @@ export class HttpApi extends Construct {
       // The longest that an HTTP API waits; what may take longer is queued.
       timeout: Duration.seconds(29),
       memory: 512,
-      environment: { ...props.environment, MODEL_SECRET_ARN: props.modelSecret.secret.secretArn },
+      environment: {
+        ...props.environment,
+        QUEUE_URL: props.queue.queueUrl,
+        EVENT_BUS_NAME: props.bus.eventBusName,
+        MODEL_SECRET_ARN: props.modelSecret.secret.secretArn,
+      },
     });
     this.grant(props);
     this.api = new apigateway.HttpApi(this, 'Api', {

@@ -26,7 +26,7 @@ export class ScheduledScanner extends Construct {
       // The next tick is a minute away and goes on where this one stopped.
       timeout: Duration.seconds(55),
       memory: 256,
-      environment: props.environment,
+      environment: { ...props.environment, QUEUE_URL: props.queue.queueUrl },
     });
     const { lambda } = this.function;
     props.table.grant(lambda, [

@@ -26,12 +26,11 @@ export class Trigger extends Construct {
       description: 'Checks events about conversations and queues the compactions that they ask for.',
       timeout: Duration.seconds(30),
       memory: 256,
-      environment: props.environment,
+      environment: { ...props.environment, QUEUE_URL: props.queue.queueUrl },
     });
     const { lambda } = this.function;
     props.table.grant(lambda, ['GetItem', 'BatchGetItem', 'Query']);
     props.queue.grantSendMessages(lambda);
-    props.bus.grantPutEventsTo(lambda);
     new Rule(this, 'Requests', {
       description: 'Events that may lead to a compaction, whoever sends them.',
       eventBus: props.bus,

@@ -80,7 +80,9 @@ export function createCompact(deps: CompactDeps): Compact {
   };
 
   async function compactLeased(run: Run): Promise<CompactOutcome> {
-    const refusal = run.request.trigger === 'auto' ? refuseAutomatic(run) : undefined;
+    const { channel, context, settings, limits } = run;
+    const refusal =
+      run.request.trigger === 'auto' ? refuseAuto(channel, context, settings, limits, clock()) : undefined;
     if (refusal) return skip(run, refusal.reason, refusal.remainingMs);
 
     const planned = planCompaction({
@@ -104,9 +106,6 @@ export function createCompact(deps: CompactDeps): Compact {
     }
     return apply(run, planned.plan, written);
   }
-
-  const refuseAutomatic = ({ channel, context, settings, limits }: Run) =>
-    refuseAuto(channel, context, settings, limits, clock());
 
   async function skip(run: Run, reason: CompactSkip, remainingMs?: number): Promise<CompactOutcome> {
     await store.endLease(run.lease, RELEASED, []);

@@ -4,7 +4,10 @@ import * as z from 'zod';
 export const textBlock = z.object({ type: z.literal('text'), text: z.string() });
 export const thinkingBlock = z.looseObject({ type: z.literal('thinking'), thinking: z.string() });
 /** An image is kept by reference; inline bytes belong in the application's own object store. */
-export const imageBlock = z.looseObject({ type: z.literal('image'), source: z.looseObject({ type: z.string() }) });
+export const imageBlock = z.looseObject({
+  type: z.literal('image'),
+  source: z.looseObject({ type: z.string() }),
+});
 export const toolUseBlock = z.looseObject({
   type: z.literal('tool_use'),
   id: z.string().min(1),
