@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { type BuildResult, build, type OutputFile } from 'esbuild';
+import { type BuildFailure, type BuildOptions, build, type Message, type OutputFile } from 'esbuild';
 
 /** Size limit of each function's bundle in bytes, minified. A larger bundle is a slower cold start. */
 export const SIZE_LIMITS = {
@@ -22,15 +22,39 @@ export type Bundle = {
   readonly limit: number;
 };
 
+/** A function does not compile; the message names the function, the place and the reason. */
+export class BundleError extends Error {
+  override readonly name = 'BundleError';
+}
+
 const ROOT = resolve(import.meta.dirname, '..');
 
 /** Some CommonJS dependencies call `require` for Node's own modules; an ES module has none unless it is made. */
 const REQUIRE_BANNER =
   "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);";
 
+const ESBUILD_OPTIONS = {
+  absWorkingDir: ROOT,
+  bundle: true,
+  platform: 'node',
+  target: 'node24',
+  format: 'esm',
+  // The SDK's ES module builds can be tree-shaken; its CommonJS builds, esbuild's default here, cannot.
+  mainFields: ['module', 'main'],
+  minify: true,
+  legalComments: 'none',
+  sourcemap: 'linked',
+  // Line numbers are what a stack trace needs; the sources would triple the upload.
+  sourcesContent: false,
+  banner: { js: REQUIRE_BANNER },
+  metafile: true,
+  write: false,
+  logLevel: 'silent',
+} as const satisfies BuildOptions;
+
 /**
  * Bundles the functions into `<outDir>/functions/<name>/index.mjs`, with metafiles in `<outDir>/meta/`.
- * Rejects with esbuild's message when a function does not compile. Sizes are reported, not enforced here, so that
+ * Rejects with `BundleError` when a function does not compile. Sizes are reported, not enforced here, so that
  * a size regression stops a build and not a local start; see `oversized`.
  */
 export async function bundleFunctions(
@@ -47,30 +71,30 @@ export function oversized(bundles: readonly Bundle[]): readonly Bundle[] {
 
 async function bundleOne(name: FunctionName, outDir: string): Promise<Bundle> {
   const directory = join(outDir, 'functions', name);
-  const result = await build({
-    absWorkingDir: ROOT,
-    entryPoints: [join('functions', name, 'index.ts')],
-    outfile: join(directory, 'index.mjs'),
-    bundle: true,
-    platform: 'node',
-    target: 'node24',
-    format: 'esm',
-    // The SDK's ES module builds can be tree-shaken; its CommonJS builds, esbuild's default here, cannot.
-    mainFields: ['module', 'main'],
-    minify: true,
-    legalComments: 'none',
-    sourcemap: 'linked',
-    // Line numbers are what a stack trace needs; the sources would triple the upload.
-    sourcesContent: false,
-    banner: { js: REQUIRE_BANNER },
-    metafile: true,
-    write: false,
-    logLevel: 'silent',
-  });
-  await writeOutputs(directory, result.outputFiles);
-  await writeMetafile(join(outDir, 'meta'), name, result);
-  const code = result.outputFiles.find((file) => file.path.endsWith('.mjs'));
+  const { outputFiles, metafile } = await compile(name, directory);
+  await writeOutputs(directory, outputFiles);
+  await mkdir(join(outDir, 'meta'), { recursive: true });
+  await replaceFile(join(outDir, 'meta', `${name}.json`), Buffer.from(JSON.stringify(metafile)));
+  const code = outputFiles.find((file) => file.path.endsWith('.mjs'));
   return { name, directory, bytes: code?.contents.byteLength ?? 0, limit: SIZE_LIMITS[name] };
+}
+
+async function compile(name: FunctionName, directory: string) {
+  try {
+    return await build({
+      ...ESBUILD_OPTIONS,
+      entryPoints: [join('functions', name, 'index.ts')],
+      outfile: join(directory, 'index.mjs'),
+    });
+  } catch (error) {
+    const [first] = (error as Partial<BuildFailure>).errors ?? [];
+    if (first === undefined) throw error;
+    throw new BundleError(`The function ${name} does not compile: ${describe(first)}`, { cause: error });
+  }
+}
+
+function describe({ location, text }: Message): string {
+  return location ? `${location.file}:${location.line}:${location.column + 1}: ${text}` : text;
 }
 
 async function writeOutputs(directory: string, files: readonly OutputFile[]): Promise<void> {
@@ -82,11 +106,6 @@ async function writeOutputs(directory: string, files: readonly OutputFile[]): Pr
       await rm(join(directory, entry), { recursive: true });
   }
   await Promise.all(files.map((file) => replaceFile(file.path, file.contents)));
-}
-
-async function writeMetafile(directory: string, name: FunctionName, result: BuildResult): Promise<void> {
-  await mkdir(directory, { recursive: true });
-  await replaceFile(join(directory, `${name}.json`), Buffer.from(JSON.stringify(result.metafile)));
 }
 
 /** A reader never sees half a file, and an unchanged file is not touched: several commands may bundle at once. */
@@ -107,13 +126,19 @@ function sizeTable(bundles: readonly Bundle[]): string {
   return [`${'function'.padEnd(10)}${'size'.padStart(9)}${'limit'.padStart(9)}  used`, ...rows].join('\n');
 }
 
-if (import.meta.main) {
+async function main(): Promise<void> {
   const bundles = await bundleFunctions();
   console.log(sizeTable(bundles));
   const tooLarge = oversized(bundles);
-  if (tooLarge.length > 0) {
-    const names = tooLarge.map((bundle) => bundle.name).join(', ');
-    console.error(`Over the size limit: ${names}. See dist/meta/<name>.json for what is inside.`);
+  if (tooLarge.length === 0) return;
+  const names = tooLarge.map((bundle) => bundle.name).join(', ');
+  throw new BundleError(`Over the size limit: ${names}. See dist/meta/<name>.json for what is inside.`);
+}
+
+if (import.meta.main) {
+  await main().catch((error: unknown) => {
+    if (!(error instanceof BundleError)) throw error;
+    console.error(error.message);
     process.exitCode = 1;
-  }
+  });
 }

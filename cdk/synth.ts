@@ -44,7 +44,7 @@ export type Synthesized = {
 
 /**
  * Bundles the functions and synthesizes the stack, in this process and without network.
- * Throws `ContextError` for a wrong context value, esbuild's error for a function that does not compile.
+ * Throws `ContextError` for a wrong context value, `BundleError` for a function that does not compile.
  */
 export async function synthesize(options: SynthesizeOptions = {}): Promise<Synthesized> {
   const bundleDir = resolve(options.bundleDir ?? resolve(ROOT, 'dist'));
