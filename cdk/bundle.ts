@@ -34,7 +34,6 @@ const REQUIRE_BANNER =
   "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);";
 
 const ESBUILD_OPTIONS = {
-  absWorkingDir: ROOT,
   bundle: true,
   platform: 'node',
   target: 'node24',
@@ -53,15 +52,16 @@ const ESBUILD_OPTIONS = {
 } as const satisfies BuildOptions;
 
 /**
- * Bundles the functions into `<outDir>/functions/<name>/index.mjs`, with metafiles in `<outDir>/meta/`.
+ * Bundles `<root>/functions/<name>/index.ts` into `<outDir>/functions/<name>/index.mjs`, with metafiles in `<outDir>/meta/`.
  * Rejects with `BundleError` when a function does not compile. Sizes are reported, not enforced here, so that
  * a size regression stops a build and not a local start; see `oversized`.
  */
 export async function bundleFunctions(
-  options: { outDir?: string; names?: readonly FunctionName[] } = {},
+  options: { root?: string; outDir?: string; names?: readonly FunctionName[] } = {},
 ): Promise<readonly Bundle[]> {
-  const outDir = resolve(options.outDir ?? join(ROOT, 'dist'));
-  return Promise.all((options.names ?? FUNCTION_NAMES).map((name) => bundleOne(name, outDir)));
+  const root = options.root ?? ROOT;
+  const outDir = resolve(options.outDir ?? join(root, 'dist'));
+  return Promise.all((options.names ?? FUNCTION_NAMES).map((name) => bundleOne(name, root, outDir)));
 }
 
 /** The bundles over their limit. */
@@ -69,9 +69,9 @@ export function oversized(bundles: readonly Bundle[]): readonly Bundle[] {
   return bundles.filter((bundle) => bundle.bytes > bundle.limit);
 }
 
-async function bundleOne(name: FunctionName, outDir: string): Promise<Bundle> {
+async function bundleOne(name: FunctionName, root: string, outDir: string): Promise<Bundle> {
   const directory = join(outDir, 'functions', name);
-  const { outputFiles, metafile } = await compile(name, directory);
+  const { outputFiles, metafile } = await compile(name, root, directory);
   await writeOutputs(directory, outputFiles);
   await mkdir(join(outDir, 'meta'), { recursive: true });
   await replaceFile(join(outDir, 'meta', `${name}.json`), Buffer.from(JSON.stringify(metafile)));
@@ -79,10 +79,11 @@ async function bundleOne(name: FunctionName, outDir: string): Promise<Bundle> {
   return { name, directory, bytes: code?.contents.byteLength ?? 0, limit: SIZE_LIMITS[name] };
 }
 
-async function compile(name: FunctionName, directory: string) {
+async function compile(name: FunctionName, root: string, directory: string) {
   try {
     return await build({
       ...ESBUILD_OPTIONS,
+      absWorkingDir: root,
       entryPoints: [join('functions', name, 'index.ts')],
       outfile: join(directory, 'index.mjs'),
     });

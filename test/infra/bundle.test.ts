@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import * as z from 'zod';
-import { bundleFunctions, FUNCTION_NAMES, oversized } from '../../cdk/bundle.ts';
+import { type Bundle, BundleError, bundleFunctions, FUNCTION_NAMES, oversized } from '../../cdk/bundle.ts';
 import { temporaryFolder } from './support.ts';
 
 const outDir = temporaryFolder();
 const stale = join(outDir, 'functions', 'scanner', 'stale.mjs');
 mkdirSync(join(outDir, 'functions', 'scanner'), { recursive: true });
 writeFileSync(stale, 'left over');
-const bundles = await bundleFunctions({ outDir });
+let bundles: readonly Bundle[];
 
 const metafileSchema = z.looseObject({
   inputs: z.record(z.string(), z.unknown()),
@@ -18,10 +18,13 @@ const metafileSchema = z.looseObject({
 });
 
 describe('function bundles', () => {
-  for (const name of FUNCTION_NAMES) {
-    const bundle = bundles.find((candidate) => candidate.name === name);
+  before(async () => {
+    bundles = await bundleFunctions({ outDir });
+  });
 
+  for (const name of FUNCTION_NAMES) {
     it(`${name} stays within its size limit`, () => {
+      const bundle = bundles.find((candidate) => candidate.name === name);
       const size = statSync(join(outDir, 'functions', name, 'index.mjs')).size;
       assert.equal(bundle?.bytes, size);
       assert.ok(
@@ -52,6 +55,35 @@ describe('function bundles', () => {
     const after = statSync(path, { bigint: true });
     assert.equal(after.ino, before.ino);
     assert.equal(after.mtimeNs, before.mtimeNs);
+  });
+});
+
+describe('functions', () => {
+  it('that do not compile are told in one sentence with the place', async () => {
+    const root = temporaryFolder();
+    mkdirSync(join(root, 'functions', 'api'), { recursive: true });
+    writeFileSync(join(root, 'functions', 'api', 'index.ts'), "import '../../lib/gone.ts';\n");
+    await assert.rejects(
+      bundleFunctions({ root, names: ['api'] }),
+      (error) =>
+        error instanceof BundleError &&
+        /^The function api does not compile: functions\/api\/index\.ts:1:8: .*gone\.ts"?$/.test(
+          error.message,
+        ),
+    );
+  });
+
+  it('run CommonJS dependencies that ask for modules of Node', async () => {
+    const root = temporaryFolder();
+    mkdirSync(join(root, 'functions', 'api'), { recursive: true });
+    writeFileSync(join(root, 'functions', 'api', 'old.cjs'), "module.exports = require('node:path').sep;\n");
+    writeFileSync(
+      join(root, 'functions', 'api', 'index.ts'),
+      "import sep from './old.cjs';\nexport const handler = () => sep;\n",
+    );
+    const [bundle] = await bundleFunctions({ root, names: ['api'] });
+    const loaded: { handler: () => string } = await import(join(bundle?.directory ?? '', 'index.mjs'));
+    assert.equal(loaded.handler(), '/');
   });
 
   it('over their limit are named', () => {

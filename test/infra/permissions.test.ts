@@ -66,6 +66,16 @@ describe('permissions', () => {
     );
   });
 
+  it('let every function write to its own log and to no other', () => {
+    const logs = FUNCTION_NAMES.map((name) =>
+      grantsOfFunction(template, name)
+        .filter((grant) => grant.actions.includes('logs:PutLogEvents'))
+        .map((grant) => JSON.stringify(grant.resources)),
+    );
+    assert.ok(logs.every((groups) => groups.length === 1));
+    assert.equal(new Set(logs.flat()).size, FUNCTION_NAMES.length);
+  });
+
   it('name every action and every resource', () => {
     for (const grant of grantsOf(template)) {
       for (const action of grant.actions) assert.ok(!action.includes('*'), `${grant.role}: ${action}`);
