@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { ContextError, parseContext } from '../../cdk/stages.ts';
+import { CONTEXT_NAMES, ContextError, parseContext } from '../../cdk/stages.ts';
 
 const WRONG: readonly (readonly [Record<string, unknown>, RegExp])[] = [
   [{ stage: 'production' }, /^Context value: stage must be one of dev, prod, not "production"/],
@@ -59,6 +60,12 @@ describe('context values', () => {
     assert.equal(fromText.compactorConcurrency, 7);
     assert.equal(fromText.reserveConcurrency, false);
     assert.deepEqual(fromText.corsOrigins, ['http://a:1']);
+  });
+
+  it('are all explained in the deployment guide', () => {
+    const guide = readFileSync(new URL('../../docs/deploy.md', import.meta.url), 'utf8');
+    const explained = [...guide.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name);
+    assert.deepEqual(explained, CONTEXT_NAMES);
   });
 
   it('leave the keys of the CDK alone', () => {
