@@ -41,7 +41,7 @@ export class ConversationTable extends Construct {
       sortKey: { name: 'pressureSk', type: dynamodb.AttributeType.NUMBER },
       projectionType: dynamodb.ProjectionType.INCLUDE,
       // What a scan decides on, so that it reads nothing else until it claims.
-      nonKeyAttributes: ['channelId', 'userId', 'activeAt', 'modelKey', 'threshold', 'tokens'],
+      nonKeyAttributes: ['channelId', 'userId', 'activeAt', 'modelKey', 'threshold', 'tokens', 'messages'],
     });
   }
 

@@ -36,7 +36,15 @@ describe('conversation table', () => {
           ],
           Projection: {
             ProjectionType: 'INCLUDE',
-            NonKeyAttributes: ['channelId', 'userId', 'activeAt', 'modelKey', 'threshold', 'tokens'],
+            NonKeyAttributes: [
+              'channelId',
+              'userId',
+              'activeAt',
+              'modelKey',
+              'threshold',
+              'tokens',
+              'messages',
+            ],
           },
         },
       ],
