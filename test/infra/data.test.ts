@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Match } from 'aws-cdk-lib/assertions';
+import { ConversationTable } from '../../cdk/constructs/conversation-table.ts';
+import { PRESSURE_INDEX, TTL_ATTRIBUTE, tableDefinition } from '../../lib/store/table.ts';
 import { onlyResource, resourcesOf, stackTemplate } from './support.ts';
 
 const dev = stackTemplate();
@@ -49,6 +51,13 @@ describe('conversation table', () => {
         },
       ],
     });
+  });
+
+  it('is the table that the store is tested against', () => {
+    const { TableName: _, ...definition } = tableDefinition('any');
+    dev.hasResourceProperties(TABLE, definition);
+    dev.hasResourceProperties(TABLE, { TimeToLiveSpecification: { AttributeName: TTL_ATTRIBUTE } });
+    assert.equal(ConversationTable.PRESSURE_INDEX, PRESSURE_INDEX);
   });
 
   it('survives the stack in production and goes with it in development', () => {
