@@ -14,6 +14,9 @@ export type Clock = () => number;
 /** A new time-sortable id that sorts after `after`, whatever the clock says. */
 export type NewId = (after?: string | null) => string;
 
+/** Estimated tokens of a content, per-message overhead included, and its UTF-16 length. */
+export type Measure = (content: MessageContent) => { tokens: number; chars: number };
+
 /** What one user sees of a channel: the leaf of the active path, with what that leaf weighs. */
 export type Cursor = {
   readonly channelId: string;
@@ -178,7 +181,7 @@ export interface PressureStore {
   /** One conditional write: refused while leased, claimed, cooling down, backing off, archived, deleted or opted out. */
   claim(
     channelId: string,
-    options: { now: number; claimMs: number; cooldownMs: number },
+    options: { tokens: number; now: number; claimMs: number; cooldownMs: number },
   ): Promise<ClaimResult>;
   releaseClaim(channelId: string): Promise<void>;
 }
@@ -210,7 +213,6 @@ export type AuditEntry = {
 };
 
 export type SummaryDraft = {
-  /** Id for the summary node; raised by the store when it would not sort after its parent. */
   readonly content: string;
   readonly tokens: number;
   readonly chars: number;
@@ -223,6 +225,8 @@ export type ApplyRequest = {
   readonly userId: string;
   /** The leaf that the plan was made for. */
   readonly plannedLeafId: string;
+  /** Leading system messages of the path; they stay above the summary and count in its context. */
+  readonly pinned: readonly Message[];
   readonly draft: SummaryDraft;
   /** Every model call of this compaction; written in the same transaction. */
   readonly usage: readonly UsageEntry[];
@@ -247,7 +251,7 @@ export type LeaseEnd =
 export interface CompactionStore {
   /** Refused (`undefined`) while another lease is live. */
   acquireLease(channelId: string, owner: string, now: number, leaseMs: number): Promise<Lease | undefined>;
-  /** The cursor of a compaction. */
+  /** One transaction, conditional on the lease and on the cursor (design 6.7). */
   apply(request: ApplyRequest): Promise<ApplyResult>;
   /** Gives the lease up, recording why, and the usage of calls whose result was not applied. Harmless when lost. */
   endLease(lease: Lease, end: LeaseEnd, usage: readonly UsageEntry[]): Promise<void>;

@@ -149,6 +149,7 @@ export function createCompact(deps: CompactDeps): Compact {
       lease,
       userId: request.userId,
       plannedLeafId: leafOf(context),
+      pinned: context.pinned,
       draft: draftOf(run, plan, written, profile),
       usage: usageEntries(written.attempts, written.usedFallback, entry),
       audit: auditEntry(plan.summarize.length, written.answer.model, entry),

@@ -97,7 +97,12 @@ async function claimMostPressed(
     const stale = freshness(candidate, now);
     const claim = stale
       ? { claimed: false as const, reason: stale }
-      : await deps.store.claim(candidate.channelId, { now, claimMs: CLAIM_MS, cooldownMs });
+      : await deps.store.claim(candidate.channelId, {
+          tokens: candidate.tokens,
+          now,
+          claimMs: CLAIM_MS,
+          cooldownMs,
+        });
     if (claim.claimed) {
       deps.logger.info(qualifies(candidate), { channel_id: candidate.channelId });
       claims.messages.push(messageFor(candidate, deps.newId()));

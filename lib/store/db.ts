@@ -1,0 +1,174 @@
+import {
+  ConditionalCheckFailedException,
+  TransactionCanceledException,
+  TransactionConflictException,
+} from '@aws-sdk/client-dynamodb';
+import {
+  BatchGetCommand,
+  BatchWriteCommand,
+  type DynamoDBDocumentClient,
+  GetCommand,
+  QueryCommand,
+  TransactWriteCommand,
+  type TransactWriteCommandInput,
+  UpdateCommand,
+  type UpdateCommandInput,
+} from '@aws-sdk/lib-dynamodb';
+import { StoreError } from '../errors.ts';
+import type { Key } from './keys.ts';
+
+export type Item = Record<string, unknown>;
+export type Operation = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
+export type Range = { readonly PK: string; readonly from: string; readonly to: string };
+
+const BATCH_GET = 100;
+const BATCH_WRITE = 25;
+/** Rounds of unprocessed items before giving up; the SDK itself backs off on throttles. */
+const MAX_ROUNDS = 10;
+
+/** Operations without the table's name; it is filled in here. */
+type Tableless<T> = Omit<T, 'TableName'>;
+export type Write =
+  | { readonly Put: Tableless<NonNullable<Operation['Put']>> }
+  | { readonly Update: Tableless<NonNullable<Operation['Update']>> }
+  | { readonly ConditionCheck: Tableless<NonNullable<Operation['ConditionCheck']>> };
+
+/** The few DynamoDB calls that the store is made of; consistent reads, one table. */
+export type Db = ReturnType<typeof createDb>;
+
+export function createDb(client: DynamoDBDocumentClient, tableName: string) {
+  async function get(key: Key): Promise<Item | undefined> {
+    const { Item } = await client.send(
+      new GetCommand({ TableName: tableName, Key: key, ConsistentRead: true }),
+    );
+    return Item;
+  }
+
+  /** Items in the order of the keys; `undefined` where there is none, or no key. One request for up to 100 keys. */
+  async function batchGet(wanted: readonly (Key | undefined)[]): Promise<(Item | undefined)[]> {
+    const found = new Map<string, Item>();
+    const name = ({ PK, SK }: Key): string => JSON.stringify([PK, SK]);
+    const asked = wanted.filter((key) => key !== undefined);
+    const unique = [...new Map(asked.map((key) => [name(key), key])).values()];
+    for (let start = 0; start < unique.length; start += BATCH_GET) {
+      let pending: Key[] = unique.slice(start, start + BATCH_GET);
+      for (let round = 0; pending.length > 0; round += 1) {
+        if (round === MAX_ROUNDS) throw busy('read');
+        const { Responses, UnprocessedKeys } = await client.send(
+          new BatchGetCommand({ RequestItems: { [tableName]: { Keys: pending, ConsistentRead: true } } }),
+        );
+        for (const item of Responses?.[tableName] ?? []) found.set(name(item as Key), item);
+        pending = (UnprocessedKeys?.[tableName]?.Keys ?? []) as Key[];
+      }
+    }
+    return wanted.map((key) => key && found.get(name(key)));
+  }
+
+  /** Pages of a key range, oldest first unless `reverse`. */
+  async function* pages(
+    range: Range,
+    options: { reverse?: boolean; limit?: number } = {},
+  ): AsyncGenerator<Item[]> {
+    let start: Item | undefined;
+    do {
+      const page = await client.send(
+        new QueryCommand({
+          TableName: tableName,
+          KeyConditionExpression: 'PK = :pk AND SK BETWEEN :from AND :to',
+          ExpressionAttributeValues: { ':pk': range.PK, ':from': range.from, ':to': range.to },
+          ConsistentRead: true,
+          ScanIndexForward: options.reverse !== true,
+          ...(options.limit === undefined ? {} : { Limit: options.limit }),
+          ...(start === undefined ? {} : { ExclusiveStartKey: start }),
+        }),
+      );
+      yield page.Items ?? [];
+      start = page.LastEvaluatedKey;
+    } while (start !== undefined);
+  }
+
+  async function queryAll(range: Range): Promise<Item[]> {
+    const items: Item[] = [];
+    for await (const page of pages(range)) items.push(...page);
+    return items;
+  }
+
+  /** False when a condition failed. */
+  async function update(input: Tableless<UpdateCommandInput>): Promise<boolean> {
+    return (await updated(input)) !== undefined;
+  }
+
+  /** The item after the update; `undefined` when a condition failed. */
+  async function updated(input: Tableless<UpdateCommandInput>): Promise<Item | undefined> {
+    try {
+      const { Attributes } = await client.send(
+        new UpdateCommand({ ReturnValues: 'ALL_NEW', ...input, TableName: tableName }),
+      );
+      return Attributes ?? {};
+    } catch (error) {
+      if (error instanceof ConditionalCheckFailedException) return undefined;
+      throw error;
+    }
+  }
+
+  /** All or nothing. False when a condition failed or another transaction was in the way: read again and retry. */
+  async function transact(writes: readonly Write[]): Promise<boolean> {
+    try {
+      await client.send(
+        new TransactWriteCommand({ TransactItems: writes.map((write) => withTable(write, tableName)) }),
+      );
+      return true;
+    } catch (error) {
+      if (error instanceof TransactionConflictException) return false;
+      if (error instanceof TransactionCanceledException && canRetry(error)) return false;
+      throw error;
+    }
+  }
+
+  async function batchPut(items: readonly Item[]): Promise<void> {
+    for (let start = 0; start < items.length; start += BATCH_WRITE) {
+      const requests = items.slice(start, start + BATCH_WRITE).map((Item) => ({ PutRequest: { Item } }));
+      let pending: typeof requests = requests;
+      for (let round = 0; pending.length > 0; round += 1) {
+        if (round === MAX_ROUNDS) throw busy('write');
+        const { UnprocessedItems } = await client.send(
+          new BatchWriteCommand({ RequestItems: { [tableName]: pending } }),
+        );
+        pending = (UnprocessedItems?.[tableName] ?? []) as typeof requests;
+      }
+    }
+  }
+
+  return { client, tableName, get, batchGet, pages, queryAll, update, updated, transact, batchPut };
+}
+
+function withTable(write: Write, TableName: string): Operation {
+  if ('Put' in write) return { Put: { ...write.Put, TableName } };
+  if ('Update' in write) return { Update: { ...write.Update, TableName } };
+  return { ConditionCheck: { ...write.ConditionCheck, TableName } };
+}
+
+const RETRYABLE_REASONS = new Set(['None', 'ConditionalCheckFailed', 'TransactionConflict']);
+
+const canRetry = (error: TransactionCanceledException): boolean =>
+  (error.CancellationReasons ?? []).every(({ Code }) => RETRYABLE_REASONS.has(Code ?? 'None'));
+
+const busy = (what: string): StoreError =>
+  new StoreError('store_busy', `The table did not take the ${what} in time; try again.`, { retryable: true });
+
+/** Tries of an optimistic write before giving up: as many writers may meet on one conversation at once. */
+const MAX_TRIES = 40;
+
+/**
+ * Repeats read, decide, write until the write is taken. `attempt` returns `undefined` when its condition failed.
+ * Throws `StoreError` (`contention`, retryable) when that does not end.
+ */
+export async function optimistic<T>(attempt: (tries: number) => Promise<T | undefined>): Promise<T> {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const result = await attempt(tries);
+    if (result !== undefined) return result;
+  }
+  throw new StoreError('contention', 'Too many writers changed this conversation at once; try again.', {
+    retryable: true,
+  });
+}

@@ -1,0 +1,68 @@
+/** Every key of the table; nothing else builds one. */
+export type Key = { readonly PK: string; readonly SK: string };
+
+/** The last code point there is: sorts after every suffix of a prefix. */
+const LAST = '\u{10ffff}';
+
+const channelPartition = (channelId: string): string => `CH#${channelId}`;
+
+export const keys = {
+  meta: (channelId: string): Key => ({ PK: channelPartition(channelId), SK: 'META' }),
+  cursor: (channelId: string, userId: string): Key => ({
+    PK: channelPartition(channelId),
+    SK: `CUR#${userId}`,
+  }),
+  message: (channelId: string, messageId: string): Key => ({
+    PK: channelPartition(channelId),
+    SK: `MSG#${messageId}`,
+  }),
+  messagePart: (channelId: string, messageId: string, part: number): Key => ({
+    PK: channelPartition(channelId),
+    SK: `MSG#${messageId}#P${part}`,
+  }),
+  idempotency: (channelId: string, key: string): Key => ({
+    PK: channelPartition(channelId),
+    SK: `IDEM#${key}`,
+  }),
+  job: (channelId: string, jobId: string): Key => ({ PK: channelPartition(channelId), SK: `JOB#${jobId}` }),
+  owned: (ownerId: string, channelId: string): Key => ({ PK: `OWNER#${ownerId}`, SK: `CH#${channelId}` }),
+  setting: (key: string): Key => ({ PK: 'SETTINGS', SK: `KEY#${key}` }),
+  model: (modelKey: string): Key => ({ PK: 'CATALOG', SK: `MODEL#${modelKey}` }),
+  modelKey: (modelKey: string): Key => ({ PK: 'MODELKEYS', SK: `KEY#${modelKey}` }),
+  rate: (hour: string): Key => ({ PK: `RATE#${hour}`, SK: 'COUNT' }),
+  usage: (day: string, id: string): Key => ({ PK: `USAGE#${day}`, SK: id }),
+  audit: (month: string, id: string): Key => ({ PK: `AUDIT#${month}`, SK: id }),
+  scanner: (): Key => ({ PK: 'SCANNER', SK: 'STATE' }),
+};
+
+/** Ranges for queries; bounds are inclusive. */
+export const ranges = {
+  /** Messages after `afterId` (exclusive; from the first when absent) up to `untilId` (the newest when absent), with parts. */
+  messages: (channelId: string, afterId?: string, untilId = '') => ({
+    PK: channelPartition(channelId),
+    // The parts of `afterId` itself sort below the first ULID that could follow it.
+    from: afterId === undefined ? 'MSG#' : `MSG#${afterId}${LAST}`,
+    to: `MSG#${untilId}${LAST}`,
+  }),
+  cursors: (channelId: string) => ({ PK: channelPartition(channelId), from: 'CUR#', to: `CUR#${LAST}` }),
+  all: (PK: string, prefix: string) => ({ PK, from: prefix, to: `${prefix}${LAST}` }),
+};
+
+const SHARDS = 4;
+export type Half = 'default' | 'overridden';
+
+/** Spreads the cursors of one model over a few index partitions; the same channel always lands in the same one. */
+function shardOf(channelId: string): number {
+  let hash = 0;
+  for (let i = 0; i < channelId.length; i += 1) hash = (hash * 31 + channelId.charCodeAt(i)) >>> 0;
+  return hash % SHARDS;
+}
+
+const indexPartition = (modelKey: string, half: Half, shard: number): string =>
+  `${modelKey}#${half === 'default' ? 'D' : 'O'}#${shard}`;
+
+export const pressurePartition = (modelKey: string, half: Half, channelId: string): string =>
+  indexPartition(modelKey, half, shardOf(channelId));
+
+export const pressurePartitions = (modelKey: string, half: Half): string[] =>
+  Array.from({ length: SHARDS }, (_, shard) => indexPartition(modelKey, half, shard));
