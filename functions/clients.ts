@@ -3,6 +3,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { type Environment, readEnvironment } from '../lib/env.ts';
 import type { Clock, Logger, NewId } from '../lib/ports.ts';
+import { DEFAULT_MODEL_ID } from '../lib/settings/models.ts';
 import { createStore, type Store } from '../lib/store/index.ts';
 import { newId } from '../lib/treepath/ids.ts';
 
@@ -10,6 +11,8 @@ import { newId } from '../lib/treepath/ids.ts';
 export type Base = {
   readonly env: Environment;
   readonly store: Store;
+  /** Id of the summarizing model, for the budget chain (A14). */
+  readonly utilityModel: string;
   readonly clock: Clock;
   readonly newId: NewId;
   readonly logger: Logger;
@@ -29,7 +32,14 @@ export function createBase(): Base {
     clock,
     newId: ids,
   });
-  return { env, store, clock, newId: ids, logger: createLogger() };
+  return {
+    env,
+    store,
+    utilityModel: env.MODEL_ID ?? DEFAULT_MODEL_ID,
+    clock,
+    newId: ids,
+    logger: createLogger(),
+  };
 }
 
 /** Powertools takes extra fields as an object and refuses none of ours. */

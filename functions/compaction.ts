@@ -4,14 +4,14 @@ import { createCompact } from '../lib/compaction/compact.ts';
 import type { Compact } from '../lib/compaction/outcome.ts';
 import { required } from '../lib/env.ts';
 import { createEventPublisher } from '../lib/events/publisher.ts';
-import { createUtilityRole } from '../lib/summarizers/index.ts';
+import { createUtility } from '../lib/summarizers/index.ts';
 import { secretKey } from '../lib/summarizers/secret.ts';
 import type { Base } from './clients.ts';
 
 /** The engine with its model and its bus; only the functions that call a model are built with it. */
 export async function createEngine(base: Base): Promise<Compact> {
   const { env, store, clock, newId, logger } = base;
-  const { utility, window } = await createUtilityRole({
+  const utility = await createUtility({
     provider: env.MODEL_PROVIDER,
     ...(env.MODEL_ID === undefined ? {} : { modelId: env.MODEL_ID }),
     ...(env.MODEL_BASE_URL === undefined ? {} : { baseURL: env.MODEL_BASE_URL }),
@@ -21,7 +21,7 @@ export async function createEngine(base: Base): Promise<Compact> {
   return createCompact({
     store,
     utility,
-    ...(window === undefined ? {} : { utilityWindow: window }),
+    utilityModel: base.utilityModel,
     events,
     clock,
     newId,

@@ -14,7 +14,7 @@ const MARGIN_MS = 5_000;
 
 /** Called by the queue; a failed record goes back alone. */
 export const handler = (event: SQSEvent, context: Context): Promise<SQSBatchResponse> =>
-  processPartialResponse(event, (record) => onRecord(record, context), processor, {
+  processPartialResponse(event, (record: SQSRecord) => onRecord(record, context), processor, {
     context,
     throwOnFullBatchFailure: false,
   });

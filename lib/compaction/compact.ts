@@ -33,8 +33,8 @@ import { summaryTokens } from './summary-size.ts';
 export type CompactDeps = {
   readonly store: ConversationStore & CompactionStore & RateLimiter & SettingsStore;
   readonly utility: UtilityRole;
-  /** Context window of the summarizing model, in tokens; the third step of A14. */
-  readonly utilityWindow?: number;
+  /** Id of the summarizing model; its window in the catalog is the third step of A14. */
+  readonly utilityModel?: string;
   readonly events: EventPublisher;
   readonly clock: Clock;
   readonly newId: NewId;
@@ -226,7 +226,7 @@ type Announcement =
 
 async function read(deps: CompactDeps, request: CompactRequest, lease: Lease): Promise<Run> {
   const [settings, channel, context] = await Promise.all([
-    readSettings(deps.store, deps.utilityWindow),
+    readSettings(deps.store, deps.utilityModel),
     deps.store.getChannel(request.channelId),
     deps.store.readContext(request.channelId, request.userId),
   ]);

@@ -11,14 +11,15 @@ import type {
 } from '../ports.ts';
 import { ACTIVE_WITHIN_MS, CLAIM_MS, MAX_CLAIMS_PER_SCAN, QUIET_MS } from '../settings/defaults.ts';
 import { type GlobalSettings, globalSettings } from '../settings/global.ts';
+import { windowsOf } from '../settings/index.ts';
 import { findCandidates, type Pressed } from './candidates.ts';
 import { logLines } from './log-lines.ts';
 
 export type ScanDeps = {
   readonly store: PressureStore & ScanState & SettingsStore;
   readonly queue: CompactionQueue;
-  /** Context window of the summarizing model, in tokens; the third step of A14. */
-  readonly utilityWindow?: number;
+  /** Id of the summarizing model; its window in the catalog is the third step of A14. */
+  readonly utilityModel?: string;
   readonly clock: Clock;
   readonly newId: NewId;
   readonly logger: Logger;
@@ -50,8 +51,7 @@ export async function scan(deps: ScanDeps): Promise<ScanReport> {
   const intervalMs = Math.max(0, settings.auto_compaction_interval_minutes * 60_000 - TICK_SLACK_MS);
   if (!(await store.startScan(now, intervalMs))) return { ran: false, why: 'not_due' };
 
-  const catalog = await store.readCatalog();
-  const windows = deps.utilityWindow === undefined ? { catalog } : { catalog, utility: deps.utilityWindow };
+  const windows = windowsOf(await store.readCatalog(), deps.utilityModel);
   const candidates = await findCandidates(store, windows, settings.auto_compaction_threshold, READ_LIMIT);
   logger.info(logLines.scanning(candidates.length), { candidates: candidates.length });
 

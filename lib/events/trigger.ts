@@ -14,7 +14,7 @@ import { compactionRequest, DETAIL_TYPES, responseGeneration } from './schemas.t
 export type TriggerDeps = {
   readonly store: ConversationStore & SettingsStore;
   readonly queue: CompactionQueue;
-  readonly utilityWindow?: number;
+  readonly utilityModel?: string;
   readonly newId: NewId;
   readonly logger: Logger;
 };
@@ -72,7 +72,7 @@ async function generated(deps: TriggerDeps, detail: unknown): Promise<Compaction
   const { session_id, prompt_tokens, correlation_id } = parsed.data;
   const [channel, settings] = await Promise.all([
     deps.store.getChannel(session_id),
-    readSettings(deps.store, deps.utilityWindow),
+    readSettings(deps.store, deps.utilityModel),
   ]);
   if (prompt_tokens < AGENT_THRESHOLD * limitsOf(channel, settings).budget.tokens) return undefined;
   return {

@@ -11,13 +11,17 @@ export type EffectiveSettings = {
 
 export type ChannelLimits = { readonly budget: Budget; readonly threshold: Threshold };
 
-/** Global settings and the model catalog, read together. `utilityWindow` is that of the summarizing model, in tokens. */
-export async function readSettings(store: SettingsStore, utilityWindow?: number): Promise<EffectiveSettings> {
+/** The catalog as the budget chain reads it; the utility model's window is one of its entries. */
+export const windowsOf = (catalog: Readonly<Record<string, number>>, utilityModel?: string): Windows => {
+  const utility =
+    utilityModel !== undefined && Object.hasOwn(catalog, utilityModel) ? catalog[utilityModel] : undefined;
+  return utility === undefined ? { catalog } : { catalog, utility };
+};
+
+/** Global settings and the model catalog, read together. */
+export async function readSettings(store: SettingsStore, utilityModel?: string): Promise<EffectiveSettings> {
   const [stored, catalog] = await Promise.all([store.readGlobal(), store.readCatalog()]);
-  return {
-    global: globalSettings(stored),
-    windows: utilityWindow === undefined ? { catalog } : { catalog, utility: utilityWindow },
-  };
+  return { global: globalSettings(stored), windows: windowsOf(catalog, utilityModel) };
 }
 
 /** The budget and the threshold of one channel. */
