@@ -63,7 +63,7 @@ export class CompactionFunction extends Construct {
       'ConditionCheckItem',
       'PutItem',
       'UpdateItem',
-      'DeleteItem',
+      'BatchWriteItem',
     ]);
     props.bus.grantPutEventsTo(lambda);
     props.modelSecret.secret.grantRead(lambda);

@@ -3,7 +3,7 @@ import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import { type IGrantable, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 
-/** Item-level actions; a transaction is authorized by the actions of its items. */
+/** Item-level actions; a transaction is authorized by the actions of its items. Nothing deletes an item but its expiry. */
 export type TableAction =
   | 'GetItem'
   | 'BatchGetItem'
@@ -11,7 +11,6 @@ export type TableAction =
   | 'ConditionCheckItem'
   | 'PutItem'
   | 'UpdateItem'
-  | 'DeleteItem'
   | 'BatchWriteItem';
 
 export type ConversationTableProps = {

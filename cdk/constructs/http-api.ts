@@ -88,7 +88,6 @@ export class HttpApi extends Construct {
       'ConditionCheckItem',
       'PutItem',
       'UpdateItem',
-      'DeleteItem',
       'BatchWriteItem',
     ]);
     props.queue.grantSendMessages(lambda);

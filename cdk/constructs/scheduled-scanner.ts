@@ -29,14 +29,7 @@ export class ScheduledScanner extends Construct {
       environment: { ...props.environment, QUEUE_URL: props.queue.queueUrl },
     });
     const { lambda } = this.function;
-    props.table.grant(lambda, [
-      'GetItem',
-      'BatchGetItem',
-      'Query',
-      'ConditionCheckItem',
-      'PutItem',
-      'UpdateItem',
-    ]);
+    props.table.grant(lambda, ['GetItem', 'Query', 'UpdateItem']);
     props.table.grantPressure(lambda);
     props.queue.grantSendMessages(lambda);
     new Schedule(this, 'Tick', {

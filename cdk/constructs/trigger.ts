@@ -29,7 +29,7 @@ export class Trigger extends Construct {
       environment: { ...props.environment, QUEUE_URL: props.queue.queueUrl },
     });
     const { lambda } = this.function;
-    props.table.grant(lambda, ['GetItem', 'BatchGetItem', 'Query']);
+    props.table.grant(lambda, ['GetItem', 'Query']);
     props.queue.grantSendMessages(lambda);
     new Rule(this, 'Requests', {
       description: 'Events that may lead to a compaction, whoever sends them.',
