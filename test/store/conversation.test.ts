@@ -9,27 +9,48 @@ before(async () => {
 
 const OWNER = 'ann';
 const channel = () => store.createChannel({ ownerId: OWNER, title: 'a talk', type: 'direct', settings: {} });
-const say = (channelId: string, content: string, more: { parentId?: string | null; branch?: boolean; idempotencyKey?: string } = {}) =>
-  store.append({ channelId, userId: OWNER, role: content.startsWith('a') ? 'assistant' : 'user', content, ...more });
+const say = (
+  channelId: string,
+  content: string,
+  more: { parentId?: string | null; branch?: boolean; idempotencyKey?: string } = {},
+) =>
+  store.append({
+    channelId,
+    userId: OWNER,
+    role: content.startsWith('a') ? 'assistant' : 'user',
+    content,
+    ...more,
+  });
 
 describe('append and read', () => {
   it('reads back a path in order, with sums', async () => {
     const { id } = await channel();
     for (const text of ['q1', 'a1', 'q2']) await say(id, text);
     const { cursor, messages } = await store.readContext(id, OWNER);
-    assert.deepEqual(messages.map(({ content }) => content), ['q1', 'a1', 'q2']);
+    assert.deepEqual(
+      messages.map(({ content }) => content),
+      ['q1', 'a1', 'q2'],
+    );
     assert.deepEqual([cursor.leafDepth, cursor.sums.messages, cursor.sums.chars], [2, 3, 6]);
-    assert.equal(cursor.sums.tokens, messages.reduce((sum, { tokens }) => sum + tokens, 0));
+    assert.equal(
+      cursor.sums.tokens,
+      messages.reduce((sum, { tokens }) => sum + tokens, 0),
+    );
   });
 
   it('branches get gap-free sibling indexes, also from concurrent writers', async () => {
     const { id } = await channel();
     const root = (await say(id, 'q')).message;
-    const results = await Promise.all(Array.from({ length: 8 }, (_, n) => say(id, `a${n}`, { parentId: root.id, branch: true })));
+    const results = await Promise.all(
+      Array.from({ length: 8 }, (_, n) => say(id, `a${n}`, { parentId: root.id, branch: true })),
+    );
     assert.deepEqual(results.map(({ message }) => message.siblingIndex).sort(), [0, 1, 2, 3, 4, 5, 6, 7]);
     assert.equal((await store.siblings(id, results[0]?.message.id ?? '')).length, 8);
     const { messages } = await store.readPath(id, OWNER, { limit: 10 });
-    assert.deepEqual(messages.map(({ siblingCount }) => siblingCount), [1, 8]);
+    assert.deepEqual(
+      messages.map(({ siblingCount }) => siblingCount),
+      [1, 8],
+    );
   });
 
   it('answers the same idempotency key with the first result and refuses another body', async () => {
@@ -60,7 +81,10 @@ describe('append and read', () => {
     store.now -= 5 * 3_600_000;
     await say(id, 'a');
     store.now += 5 * 3_600_000;
-    assert.deepEqual((await store.readContext(id, OWNER)).messages.map(({ content }) => content), ['q', 'a']);
+    assert.deepEqual(
+      (await store.readContext(id, OWNER)).messages.map(({ content }) => content),
+      ['q', 'a'],
+    );
   });
 
   it('unknown channels, parents and deleted channels are told apart by code', async () => {
@@ -72,7 +96,10 @@ describe('append and read', () => {
     await assert.rejects(say(id, 'q', { parentId: message.id }), { code: 'unknown_parent' });
     await store.deleteChannel(other.id);
     await assert.rejects(say(other.id, 'q'), { code: 'channel_not_found' });
-    assert.deepEqual((await store.listChannels(OWNER, { limit: 100 })).channels.some((c) => c.id === other.id), false);
+    assert.deepEqual(
+      (await store.listChannels(OWNER, { limit: 100 })).channels.some((c) => c.id === other.id),
+      false,
+    );
   });
 
   it('lists newest first, page by page', async () => {
@@ -82,8 +109,14 @@ describe('append and read', () => {
       await store.createChannel({ ownerId: mine, title, type: 'direct', settings: {} });
     }
     const first = await store.listChannels(mine, { limit: 2 });
-    assert.deepEqual(first.channels.map(({ title }) => title), ['3', '2']);
-    const second = await store.listChannels(mine, { limit: 2, ...(first.next === undefined ? {} : { after: first.next }) });
+    assert.deepEqual(
+      first.channels.map(({ title }) => title),
+      ['3', '2'],
+    );
+    const second = await store.listChannels(mine, {
+      limit: 2,
+      ...(first.next === undefined ? {} : { after: first.next }),
+    });
     assert.deepEqual([second.channels.map(({ title }) => title), second.next], [['1'], undefined]);
   });
 });

@@ -28,7 +28,10 @@ after(() => {
 
 /** A real DynamoDB engine in memory, on a free port of this machine; ends with the test file. */
 export async function startEngine(): Promise<Engine> {
-  const binary = join(dirname(createRequire(import.meta.url).resolve('@dynoxide/linux-x64/package.json')), 'dynoxide');
+  const binary = join(
+    dirname(createRequire(import.meta.url).resolve('@dynoxide/linux-x64/package.json')),
+    'dynoxide',
+  );
   const port = await freePort();
   const child: ChildProcess = spawn(binary, ['serve', '--port', `${port}`], { stdio: 'ignore' });
   const endpoint = `http://127.0.0.1:${port}`;
@@ -51,11 +54,17 @@ export type TestStore = Store & { readonly tableName: string; now: number };
 let tables = 0;
 
 /** A store on a table of its own, with a clock that the test sets. */
-export async function startStore(engine: Engine, now = Date.parse('2026-03-01T12:00:00Z')): Promise<TestStore> {
+export async function startStore(
+  engine: Engine,
+  now = Date.parse('2026-03-01T12:00:00Z'),
+): Promise<TestStore> {
   tables += 1;
   const tableName = `table-${tables}`;
   await engine.client.send(new CreateTableCommand(tableDefinition(tableName)));
-  await waitUntilTableExists({ client: engine.client, maxWaitTime: 10, minDelay: 0.05, maxDelay: 0.2 }, { TableName: tableName });
+  await waitUntilTableExists(
+    { client: engine.client, maxWaitTime: 10, minDelay: 0.05, maxDelay: 0.2 },
+    { TableName: tableName },
+  );
   const time = { now };
   const store = createStore({
     client: DynamoDBDocumentClient.from(engine.client, { marshallOptions: { removeUndefinedValues: true } }),
