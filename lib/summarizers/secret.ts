@@ -1,6 +1,6 @@
-import { GetSecretValueCommand, type SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { GetSecretValueCommand, ResourceNotFoundException, type SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 
-/** A new secret is made with a generated value; a key of the provider starts with this. */
+/** What a key of the provider starts with; a value that was generated for a new secret does not. */
 const KEY_PREFIX = 'sk-';
 
 /**
@@ -13,9 +13,15 @@ export function secretKey(
 ): () => Promise<string | undefined> {
   let key: Promise<string | undefined> | undefined;
   const read = async (): Promise<string | undefined> => {
-    const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: secretArn }));
-    const value = SecretString?.trim();
-    return value?.startsWith(KEY_PREFIX) ? value : undefined;
+    try {
+      const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: secretArn }));
+      const value = SecretString?.trim();
+      return value?.startsWith(KEY_PREFIX) ? value : undefined;
+    } catch (error) {
+      // A secret that was made without a value has none to get.
+      if (error instanceof ResourceNotFoundException) return undefined;
+      throw error;
+    }
   };
   return () => {
     key ??= read().catch((error: unknown) => {

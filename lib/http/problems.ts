@@ -1,0 +1,97 @@
+import * as z from 'zod';
+import {
+  AppError,
+  ConflictError,
+  InvalidInputError,
+  NotFoundError,
+  RateLimitError,
+  StoreError,
+  SummarizerError,
+  TooLargeError,
+} from '../errors.ts';
+
+export type Problem = {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  /** Stable; listed in docs/api.md. */
+  readonly code: string;
+  readonly errors?: readonly { readonly field: string; readonly message: string }[];
+};
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'Malformed request',
+  401: 'Not authenticated',
+  403: 'Not allowed',
+  404: 'Not found',
+  405: 'Method not allowed',
+  409: 'Conflict with the present state',
+  413: 'Too large',
+  422: 'The request breaks a rule',
+  429: 'Too many requests',
+  500: 'Unexpected failure',
+  502: 'The model could not summarize',
+  503: 'Not possible right now',
+};
+
+/** Codes whose status is not that of their class. */
+const BY_CODE: Readonly<Record<string, number>> = {
+  invalid_json: 400,
+  unauthenticated: 401,
+  admin_only: 403,
+  method_not_allowed: 405,
+};
+
+/** The one place where errors become HTTP. */
+function statusOf(error: AppError): number {
+  const byCode = BY_CODE[error.code];
+  if (byCode !== undefined) return byCode;
+  if (error instanceof NotFoundError) return 404;
+  if (error instanceof ConflictError) return 409;
+  if (error instanceof InvalidInputError) return 422;
+  if (error instanceof TooLargeError) return 413;
+  if (error instanceof RateLimitError) return 429;
+  if (error instanceof StoreError) return error.retryable ? 503 : 500;
+  if (error instanceof SummarizerError) return error.retryable ? 503 : 502;
+  return 500;
+}
+
+const problem = (status: number, code: string, detail: string): Problem => ({
+  type: 'about:blank',
+  title: TITLES[status] ?? 'Error',
+  status,
+  detail,
+  code,
+});
+
+function fieldErrors(error: z.ZodError): Problem {
+  const errors = error.issues.map((issue) => ({
+    field: issue.path.map(String).join('.') || '(body)',
+    message: issue.message,
+  }));
+  const first = errors[0];
+  const detail = first === undefined ? 'The request is not valid.' : `${first.field}: ${first.message}`;
+  return { ...problem(422, 'invalid_request', detail), errors };
+}
+
+/** Seconds after which the same request may succeed. */
+function retryAfter(error: AppError, status: number): number | undefined {
+  const { retryAfterSeconds } = error.details;
+  if (typeof retryAfterSeconds === 'number') return retryAfterSeconds;
+  return status === 503 || error.code === 'compaction_running' ? 5 : undefined;
+}
+
+/** An RFC 9457 problem for any error. What was not thrown on purpose is told without its message. */
+export function problemOf(error: unknown): { problem: Problem; retryAfterSeconds?: number } {
+  if (error instanceof z.ZodError) return { problem: fieldErrors(error) };
+  if (!(error instanceof AppError)) {
+    return { problem: problem(500, 'internal', 'Something unexpected went wrong; the log has the details.') };
+  }
+  const status = statusOf(error);
+  const retryAfterSeconds = retryAfter(error, status);
+  return {
+    problem: problem(status, error.code, error.message),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  };
+}
