@@ -131,7 +131,7 @@ export function createCompact(deps: CompactDeps): Compact {
       messages: plan.summarize,
       ...(previousSummary === undefined ? {} : { previousSummary }),
       ...(request.instructions === undefined ? {} : { instructions: request.instructions }),
-      maxTokens: summaryTokens(run.limits.budget.tokens),
+      maxTokens: summaryTokens(run.limits.budget.tokens, coveredTokens(context, plan)),
       signal: AbortSignal.timeout(Math.max(1, Math.min(SUMMARY_TIMEOUT_MS, until))),
       accept: (answer) =>
         judge(answer, {
@@ -245,10 +245,15 @@ function leafOf(context: ModelContext): string {
   return context.cursor.leafId;
 }
 
+const tokensOf = (messages: readonly { tokens: number }[]): number =>
+  messages.reduce((sum, { tokens }) => sum + tokens, 0);
+
+const coveredTokens = (context: ModelContext, plan: Plan): number =>
+  tokensOf(plan.summarize) + (context.summary?.tokens ?? 0);
+
 /** The model context as it would be with this summary: pinned messages, the summary, the kept tail. */
 function tokensAfter(context: ModelContext, plan: Plan, summary: string): number {
-  const verbatim = [...context.pinned, ...plan.keep].reduce((sum, message) => sum + message.tokens, 0);
-  return verbatim + measureContent(summary).tokens;
+  return tokensOf(context.pinned) + tokensOf(plan.keep) + measureContent(summary).tokens;
 }
 
 function draftOf(run: Run, plan: Plan, written: UtilityResult, profile: Profile): SummaryDraft {

@@ -5,7 +5,7 @@ import type { CompactRequest } from '../../lib/compaction/outcome.ts';
 import { SummarizerError } from '../../lib/errors.ts';
 import type { CompactionResultEvent } from '../../lib/ports.ts';
 import { createUtilityRole } from '../../lib/summarizers/roles.ts';
-import type { SummaryRequest, Summarizer } from '../../lib/summarizers/summarizer.ts';
+import type { Summarizer, SummaryRequest } from '../../lib/summarizers/summarizer.ts';
 import { newId } from '../../lib/treepath/ids.ts';
 import { type Engine, startEngine, startStore, type TestStore } from '../support/dynamo.ts';
 
@@ -47,8 +47,21 @@ async function setUp(script: Scripted = () => 'a short summary') {
     newId: () => newId(store.now),
     logger: { debug: log, info: log, warn: log, error: log },
   });
-  const { id } = await store.createChannel({ ownerId: OWNER, title: 't', type: 'direct', settings: {}, model: 'small' });
-  const audit = { id: newId(store.now), at: store.now, actor: 'admin', action: 'x', resource: 'y', details: {} };
+  const { id } = await store.createChannel({
+    ownerId: OWNER,
+    title: 't',
+    type: 'direct',
+    settings: {},
+    model: 'small',
+  });
+  const audit = {
+    id: newId(store.now),
+    at: store.now,
+    actor: 'admin',
+    action: 'x',
+    resource: 'y',
+    details: {},
+  };
   await store.writeCatalog('small', 8_000, audit);
   await store.writeGlobal('auto_compaction_enabled', true, audit);
   const run = (request: Partial<CompactRequest> = {}) =>
@@ -80,7 +93,13 @@ describe('compact', () => {
     assert.equal(cursor.leafId, summary?.id);
     const { metadata } = summary ?? {};
     assert.deepEqual(
-      [metadata?.trigger, metadata?.strategy, metadata?.coversFrom, metadata?.summarizedCount, metadata?.model],
+      [
+        metadata?.trigger,
+        metadata?.strategy,
+        metadata?.coversFrom,
+        metadata?.summarizedCount,
+        metadata?.model,
+      ],
       ['auto', 'summary', before.messages[0]?.id, 12 - messages.length, 'scripted'],
     );
     assert.deepEqual(messages, before.messages.slice(12 - messages.length), 'the kept tail stays verbatim');
@@ -89,15 +108,27 @@ describe('compact', () => {
     assert.equal(metadata?.tokensAfter, cursor.sums.tokens);
     const usage = await store.listUsage(today(store));
     assert.deepEqual(
-      usage.map(({ channelId, role, inputTokens, metadata: m }) => [channelId, role, inputTokens, m.trigger, m.outcome]),
+      usage.map(({ channelId, role, inputTokens, metadata: m }) => [
+        channelId,
+        role,
+        inputTokens,
+        m.trigger,
+        m.outcome,
+      ]),
       [[id, 'utility', 100, 'auto', 'ok']],
     );
-    const audit = (await store.listAudit(today(store).slice(0, 7))).find(({ action }) => action === 'compaction.auto');
+    const audit = (await store.listAudit(today(store).slice(0, 7))).find(
+      ({ action }) => action === 'compaction.auto',
+    );
     assert.deepEqual([audit?.actor, audit?.resource], ['system:compaction', `channel:${id}`]);
-    assert.deepEqual(events.map((event) => [event.session_id, event.correlation_id, 'summary' in event && event.summary]), [
-      [id, 'corr', 'a short summary'],
-    ]);
-    assert.ok(lines.some((line) => line.startsWith(`✅ compaction: channel ${id} done (`)), lines.join('\n'));
+    assert.deepEqual(
+      events.map((event) => [event.session_id, event.correlation_id, 'summary' in event && event.summary]),
+      [[id, 'corr', 'a short summary']],
+    );
+    assert.ok(
+      lines.some((line) => line.startsWith(`✅ compaction: channel ${id} done (`)),
+      lines.join('\n'),
+    );
   });
 
   it('no message falls between two summaries: the kept tail of the first is covered by the second', async () => {
@@ -111,8 +142,12 @@ describe('compact', () => {
     assert.equal(model.calls[1]?.previousSummary, 'a short summary');
     assert.deepEqual(model.calls[1]?.messages.slice(0, kept.length), kept);
     const { summary, messages } = await store.readContext(id, OWNER);
-    const all = (await store.readPath(id, OWNER, { limit: 100 })).messages.filter((m) => m.metadata.type !== 'summary');
-    const seen = [...(model.calls[0]?.messages ?? []), ...(model.calls[1]?.messages ?? []), ...messages].map((m) => m.id);
+    const all = (await store.readPath(id, OWNER, { limit: 100 })).messages.filter(
+      (m) => m.metadata.type !== 'summary',
+    );
+    const seen = [...(model.calls[0]?.messages ?? []), ...(model.calls[1]?.messages ?? []), ...messages].map(
+      (m) => m.id,
+    );
     assert.deepEqual([...new Set(seen)].sort(), all.map((m) => m.id).sort());
     assert.ok(summary?.metadata.previousSummaryId);
   });
@@ -131,7 +166,10 @@ describe('compact', () => {
     assert.equal((await run()).status, 'done');
     const { cursor, summary, messages } = await store.readContext(id, OWNER);
     assert.equal(cursor.leafId, summary?.id);
-    assert.deepEqual(messages.slice(-2).map(({ content }) => content), ['late question', 'late answer']);
+    assert.deepEqual(
+      messages.slice(-2).map(({ content }) => content),
+      ['late question', 'late answer'],
+    );
   });
 
   it('a cursor that went to another branch makes the result stale: nothing changes, usage is recorded', async () => {
@@ -142,7 +180,15 @@ describe('compact', () => {
     });
     await talk(store, id, 6);
     const first = (await store.readPath(id, OWNER, { limit: 100 })).messages[0];
-    leave = () => store.append({ channelId: id, userId: OWNER, role: 'user', content: 'edited', parentId: first?.id ?? '', branch: true });
+    leave = () =>
+      store.append({
+        channelId: id,
+        userId: OWNER,
+        role: 'user',
+        content: 'edited',
+        parentId: first?.id ?? '',
+        branch: true,
+      });
     assert.deepEqual(await run(), { status: 'stale' });
     assert.equal((await store.readContext(id, OWNER)).summary, undefined);
     assert.equal((await store.listUsage(today(store))).length, 1);
@@ -180,7 +226,10 @@ describe('compact', () => {
 
   for (const [name, script] of [
     ['a blank answer', () => '  '],
-    ['an answer as large as its source', (request: SummaryRequest) => 'x'.repeat(request.messages.length * 4_000)],
+    [
+      'an answer as large as its source',
+      (request: SummaryRequest) => 'x'.repeat(request.messages.length * 4_000),
+    ],
     ['an error', () => Promise.reject(new SummarizerError('model_rejected', 'rejected'))],
   ] as const) {
     it(`${name} changes nothing but the back-off and the usage`, async () => {
@@ -191,7 +240,9 @@ describe('compact', () => {
       assert.deepEqual(await store.readContext(id, OWNER), before);
       const { compaction } = await store.getChannel(id);
       assert.equal(compaction.lease, undefined);
-      assert.ok((compaction.retryAfter ?? 0) > store.now || compaction.noProgressAt === before.cursor.sums.tokens);
+      assert.ok(
+        (compaction.retryAfter ?? 0) > store.now || compaction.noProgressAt === before.cursor.sums.tokens,
+      );
       assert.equal((await store.listUsage(today(store))).length, 1);
       assert.ok(events[0] && 'error' in events[0], 'a failure publishes a result, too');
       const again = await run({ trigger: 'auto' });
@@ -200,7 +251,9 @@ describe('compact', () => {
   }
 
   it('a failure that may heal leaves no back-off until the last delivery', async () => {
-    const { store, id, run } = await setUp(() => Promise.reject(new SummarizerError('overloaded', 'busy', { retryable: true })));
+    const { store, id, run } = await setUp(() =>
+      Promise.reject(new SummarizerError('overloaded', 'busy', { retryable: true })),
+    );
     await talk(store, id, 6);
     await assert.rejects(run({ trigger: 'auto' }), { retryable: true });
     assert.equal((await store.getChannel(id)).compaction.retryAfter, undefined);
@@ -221,7 +274,14 @@ describe('compact', () => {
   it('A22: over the rate limit automatic compaction skips, a person is told when to come back', async () => {
     const { store, id, run } = await setUp();
     await talk(store, id, 6);
-    const audit = { id: newId(store.now), at: store.now, actor: 'admin', action: 'x', resource: 'y', details: {} };
+    const audit = {
+      id: newId(store.now),
+      at: store.now,
+      actor: 'admin',
+      action: 'x',
+      resource: 'y',
+      details: {},
+    };
     await store.writeGlobal('utility_rate_limit', 1, audit);
     await store.take('auto', 1, store.now);
     assert.deepEqual(await run({ trigger: 'auto' }), { status: 'skipped', reason: 'rate_limit' });
@@ -240,13 +300,32 @@ describe('compact', () => {
     assert.deepEqual((await store.readContext(id, OWNER)).summary, after.summary);
 
     const leafBefore = before.cursor.leafId ?? '';
-    const late = await store.append({ channelId: id, userId: OWNER, role: 'user', content: 'late', parentId: leafBefore });
+    const late = await store.append({
+      channelId: id,
+      userId: OWNER,
+      role: 'user',
+      content: 'late',
+      parentId: leafBefore,
+    });
     assert.deepEqual([late.message.parentId, late.redirectedFrom], [after.summary?.id, leafBefore]);
-    const branch = await store.append({ channelId: id, userId: OWNER, role: 'user', content: 'b', parentId: leafBefore, branch: true });
+    const branch = await store.append({
+      channelId: id,
+      userId: OWNER,
+      role: 'user',
+      content: 'b',
+      parentId: leafBefore,
+      branch: true,
+    });
     assert.equal(branch.message.parentId, leafBefore);
     await store.switchCursor(id, OWNER, late.message.id);
     await store.undoSummary(id, OWNER);
-    const own = await store.append({ channelId: id, userId: OWNER, role: 'user', content: 'own', parentId: leafBefore });
+    const own = await store.append({
+      channelId: id,
+      userId: OWNER,
+      role: 'user',
+      content: 'own',
+      parentId: leafBefore,
+    });
     assert.equal(own.message.parentId, leafBefore);
   });
 
@@ -256,10 +335,16 @@ describe('compact', () => {
     await talk(store, id, 6);
     await run();
     const { pinned, cursor } = await store.readContext(id, OWNER);
-    assert.deepEqual(pinned.map(({ content }) => content), ['Be kind.']);
+    assert.deepEqual(
+      pinned.map(({ content }) => content),
+      ['Be kind.'],
+    );
     assert.ok(model.calls[0]?.messages.every(({ role }) => role !== 'system'));
     const context = await store.readContext(id, OWNER);
-    const weight = [...context.pinned, ...context.messages].reduce((sum, m) => sum + m.tokens, context.summary?.tokens ?? 0);
+    const weight = [...context.pinned, ...context.messages].reduce(
+      (sum, m) => sum + m.tokens,
+      context.summary?.tokens ?? 0,
+    );
     assert.equal(cursor.sums.tokens, weight);
   });
 });
