@@ -249,8 +249,15 @@ export type LeaseEnd =
 
 /** What a compaction needs of the table beside `ConversationStore`. */
 export interface CompactionStore {
-  /** Refused (`undefined`) while another lease is live. */
-  acquireLease(channelId: string, owner: string, now: number, leaseMs: number): Promise<Lease | undefined>;
+  /**
+   * Refused (`undefined`) while another lease is live. A redelivered message takes over the lease of its own first
+   * delivery, which is over by then (`takeOver`); the fencing token rises all the same.
+   */
+  acquireLease(
+    channelId: string,
+    owner: string,
+    options: { now: number; leaseMs: number; takeOver?: boolean },
+  ): Promise<Lease | undefined>;
   /** One transaction, conditional on the lease and on the cursor (design 6.7). */
   apply(request: ApplyRequest): Promise<ApplyResult>;
   /** Gives the lease up, recording why, and the usage of calls whose result was not applied. Harmless when lost. */

@@ -64,7 +64,13 @@ export function createCompact(deps: CompactDeps): Compact {
   const profile = deps.profile ?? CHANNEL_PROFILE;
 
   return async (request) => {
-    const lease = await store.acquireLease(request.channelId, deps.newId(), clock(), LEASE_MS);
+    const owner = request.correlationId ?? deps.newId();
+    const takeOver = request.redelivered === true;
+    const lease = await store.acquireLease(request.channelId, owner, {
+      now: clock(),
+      leaseMs: LEASE_MS,
+      takeOver,
+    });
     if (lease === undefined) {
       logger.info(logLines.skipped(request.channelId, 'in_flight'), { channel_id: request.channelId });
       return { status: 'busy' };

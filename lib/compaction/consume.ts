@@ -30,6 +30,7 @@ export function createConsume(deps: ConsumeDeps) {
         userId: message.user_id,
         trigger: message.trigger,
         correlationId: message.correlation_id,
+        redelivered: delivery.receiveCount > 1,
         lastAttempt: delivery.receiveCount >= MAX_RECEIVES,
         deadline: delivery.deadline,
       });

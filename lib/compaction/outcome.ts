@@ -10,6 +10,8 @@ export type CompactRequest = {
   readonly until?: string;
   readonly instructions?: string;
   readonly correlationId?: string;
+  /** This delivery follows one that did not end: its lease is taken over. */
+  readonly redelivered?: boolean;
   /** No further delivery follows this one: a failure that could be retried counts as final. */
   readonly lastAttempt?: boolean;
   /** Epoch milliseconds by which the work must be over; the summarizer is aborted in time. */

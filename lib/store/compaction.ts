@@ -121,13 +121,13 @@ export function createCompactionStore(context: StoreContext): CompactionStore {
   }
 
   return {
-    async acquireLease(channelId, owner, now, leaseMs) {
+    async acquireLease(channelId, owner, { now, leaseMs, takeOver }) {
+      const free = 'attribute_not_exists(leaseUntil) OR leaseUntil <= :now';
       const item = await db.updated({
         Key: keys.meta(channelId),
         UpdateExpression:
           'SET fence = if_not_exists(fence, :zero) + :one, leaseOwner = :owner, leaseUntil = :until',
-        ConditionExpression:
-          'attribute_exists(PK) AND attribute_not_exists(deletedAt) AND (attribute_not_exists(leaseUntil) OR leaseUntil <= :now)',
+        ConditionExpression: `attribute_exists(PK) AND attribute_not_exists(deletedAt) AND (${free}${takeOver === true ? ' OR leaseOwner = :owner' : ''})`,
         ExpressionAttributeValues: {
           ':zero': 0,
           ':one': 1,

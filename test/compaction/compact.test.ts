@@ -224,6 +224,15 @@ describe('compact', () => {
     assert.equal((await store.listUsage(today(store))).length, 2);
   });
 
+  it('a redelivered message takes over the lease of its crashed delivery at once, another message does not', async () => {
+    const { store, id, run } = await setUp();
+    await talk(store, id, 6);
+    await store.acquireLease(id, 'corr', { now: store.now, leaseMs: 60_000 });
+    assert.deepEqual(await run({ correlationId: 'other', redelivered: true }), { status: 'busy' });
+    assert.deepEqual(await run({ correlationId: 'corr' }), { status: 'busy' });
+    assert.equal((await run({ correlationId: 'corr', redelivered: true })).status, 'done');
+  });
+
   for (const [name, script] of [
     ['a blank answer', () => '  '],
     [

@@ -205,7 +205,7 @@ describe('compaction', () => {
   it('a running compaction is 409 with Retry-After; the rate limit is 429', async () => {
     const id = await channel();
     await talk(id, 4);
-    const lease = await store.acquireLease(id, 'someone', store.now, 60_000);
+    const lease = await store.acquireLease(id, 'someone', { now: store.now, leaseMs: 60_000 });
     const busy = await ann('POST', `/channels/${id}/summarize`);
     assert.deepEqual(
       [busy.status, busy.json.code, busy.headers.get('retry-after')],
