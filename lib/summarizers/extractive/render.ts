@@ -1,24 +1,56 @@
-import type { Segment } from './segment.ts';
+import type { Choice } from './select.ts';
+import type { Source } from './sources.ts';
+import type { Span } from './spans.ts';
+import type { Corpus, Unit } from './units.ts';
 
-/** One line for each run of the same speaker: `- user: … … `. Roles are the only words that are not the conversation's. */
-export function render(segments: readonly Segment[]): string {
-  const lines: string[] = [];
-  let speaker: string | undefined;
-  for (const segment of segments) {
-    if (segment.speaker === speaker) lines[lines.length - 1] += ` ${segment.text}`;
-    else lines.push(`- ${segment.speaker}: ${segment.text}`);
-    speaker = segment.speaker;
+/** Parts fragments of one speaker; a sentence that ends by itself needs none. */
+export const SEPARATOR = '; ';
+const ENDS_BY_ITSELF = /[!?…！？؟]["'”’)»」』]*$/u;
+const LOOSE_END = /[\s,;:.。，、；：،؛-]+$/u;
+
+const glue = (before: string, next: string): string =>
+  before + (ENDS_BY_ITSELF.test(before) ? ' ' : SEPARATOR) + next;
+
+/** Spans in order, those that touch as one. */
+function merged(spans: readonly Span[]): Span[] {
+  const result: Span[] = [];
+  for (const span of spans.toSorted((a, b) => a.from - b.from)) {
+    const last = result.at(-1);
+    if (last !== undefined && span.from <= last.to)
+      result[result.length - 1] = { from: last.from, to: span.to };
+    else result.push(span);
   }
-  return lines.join('\n');
+  return result;
 }
 
-const LINE = /^- (\w+): (.*)$/;
+function fragment(unit: Unit, spans: readonly Span[]): string {
+  if (unit.whole) return unit.text;
+  return merged(spans)
+    .map(({ from, to }) => unit.text.slice(unit.words[from]?.start, unit.words[to - 1]?.end))
+    .map((text) => text.replace(LOOSE_END, ''))
+    .reduce(glue);
+}
 
-/** The lines of a summary of this kind; another kind's is one speaker's text, line by line. */
-export function parseNotes(summary: string): { speaker: string; text: string }[] {
-  return summary.split('\n').flatMap((line) => {
-    const match = LINE.exec(line);
-    if (match) return [{ speaker: match[1] ?? '', text: match[2] ?? '' }];
-    return line.trim() === '' ? [] : [{ speaker: 'notes', text: line.trim() }];
-  });
+/** The chosen fragments in conversation order: a line for each run of one speaker, a day where the day changes. */
+export function render({ units }: Corpus, sources: readonly Source[], choices: readonly Choice[]): string {
+  const byUnit = Map.groupBy(choices, ({ unit }) => unit);
+  const lines: string[] = [];
+  let speaker: string | undefined;
+  let day = '';
+  for (const [index, spans] of [...byUnit].toSorted(([a], [b]) => a - b)) {
+    const unit = units[index];
+    const source = unit && sources[unit.source];
+    if (unit === undefined || source === undefined) continue;
+    if (source.day !== '' && source.day !== day) {
+      day = source.day;
+      lines.push(`[${day}]`);
+      speaker = undefined;
+    }
+    const text = fragment(unit, spans);
+    const last = lines.at(-1);
+    if (speaker === source.label && last !== undefined) lines[lines.length - 1] = glue(last, text);
+    else lines.push(source.label === '' ? text : `${source.label}: ${text}`);
+    speaker = source.label;
+  }
+  return lines.join('\n');
 }

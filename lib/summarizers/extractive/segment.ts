@@ -1,76 +1,79 @@
-import { blocksOf, type ContentBlock, toolResultText } from '../../treepath/content.ts';
-import type { Message } from '../../treepath/message.ts';
-
-/** One piece of the transcript that is taken or left whole. */
+/** A sentence, clause or line of code: what is selected from. */
 export type Segment = {
-  readonly index: number;
-  readonly speaker: string;
   readonly text: string;
-  /** Weighs a segment by where it comes from: errors and earlier notes more, long tool output less. */
-  readonly factor: number;
+  /** Words may not be dropped from its edges: code, and scripts that do not part words by spaces. */
+  readonly whole: boolean;
 };
 
-const sentences = new Intl.Segmenter(undefined, { granularity: 'sentence' });
-/** Longer sentences are divided at clause marks, or a paragraph without stops would be taken or left whole. */
-const MAX_CHARS = 240;
-const CLAUSE = /(?<=[,;:，、；：])\s*|(?<=\s[-–—])\s/u;
+const MAX_PROSE = 240;
+const MAX_UNSPACED = 24;
+/** A longer run without any break is data, not text; its head is enough to recognise it. */
+const MAX_RUN = 120;
+const LONG_RUN = /\S{121,}/gu;
+const FENCE = /^(?:```|~~~)/u;
+const LINE_BREAK = /\r\n|[\n\r\u2028\u2029]/u;
+const MARKER = /^(?:#{1,6}\s+|>\s*|[-*+•]\s+|\d{1,2}[.)]\s+)/u;
+/** Scripts whose words are not parted by spaces. */
+export const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+const SENTENCE_END =
+  /(?<=[.!?…؟۔։።।]["'”’»)\]*_]{0,3})\s+|(?<=[。！？；]["'”’»」』）]{0,3})(?=[^\s。！？；"'”’»」』）])/u;
+const CLAUSE_END = /(?<=[,;:،؛])\s+|\s+(?=[–—-]\s)/u;
+const UNSPACED_CLAUSE_END = /(?<=[，、；：,;])|\s+/u;
 
-/** Clauses joined up again until they reach a readable length; a text without any mark is cut at `MAX_CHARS`. */
-function clausesOf(sentence: string): string[] {
-  if (sentence.length <= MAX_CHARS) return [sentence];
-  const pieces: string[] = [];
-  for (const clause of sentence.split(CLAUSE)) {
-    const last = pieces.at(-1);
-    if (last !== undefined && last.length + clause.length < MAX_CHARS / 2) pieces[pieces.length - 1] = `${last} ${clause}`;
-    else pieces.push(clause);
+const clipData = (text: string): string =>
+  text.replace(LONG_RUN, (run) => (UNSPACED.test(run.slice(0, MAX_RUN)) ? run : `${run.slice(0, MAX_RUN)}…`));
+
+/** Joins neighbours while they stay short, so that a comma alone does not make a fragment. */
+function joined(parts: readonly string[], max: number, glue: string): string[] {
+  const lines: string[] = [];
+  for (const part of parts) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + part.length < max) lines[lines.length - 1] = last + glue + part;
+    else lines.push(part);
   }
-  return pieces.flatMap((piece) => chunksOf(piece));
+  return lines;
 }
 
-function chunksOf(piece: string): string[] {
-  const chunks: string[] = [];
-  for (let rest = piece; rest.length > 0; ) {
-    const end = rest.length > MAX_CHARS && /[\ud800-\udbff]$/.test(rest.slice(0, MAX_CHARS)) ? MAX_CHARS - 1 : MAX_CHARS;
-    chunks.push(rest.slice(0, end));
-    rest = rest.slice(end);
+function chunks(text: string, max: number): string[] {
+  const parts: string[] = [];
+  for (let at = 0; at < text.length; at += max) parts.push(text.slice(at, at + max));
+  return parts;
+}
+
+const wrapped = (text: string): string[] => joined(text.split(/\s+/u), MAX_PROSE / 2, ' ');
+
+function clauses(sentence: string): Segment[] {
+  if (UNSPACED.test(sentence)) {
+    const parts = sentence.split(UNSPACED_CLAUSE_END).filter((part) => part.trim() !== '');
+    return joined(parts, MAX_UNSPACED, '')
+      .flatMap((part) => chunks(part, MAX_RUN))
+      .map((text) => ({ text, whole: true }));
   }
-  return chunks;
+  if (sentence.length <= MAX_PROSE) return [{ text: sentence, whole: false }];
+  const parts = sentence
+    .split(CLAUSE_END)
+    .flatMap((part) => (part.length > MAX_PROSE ? wrapped(part) : [part]));
+  return joined(parts, MAX_PROSE / 2, ' ').map((text) => ({ text, whole: false }));
 }
 
-/** Sentences of a text; lines stand for themselves, so that lists and code stay apart. */
-export function sentencesOf(text: string): string[] {
-  return text
-    .split(/\r?\n/)
-    .flatMap((line) => [...sentences.segment(line)].flatMap(({ segment }) => clausesOf(segment.trim())))
-    .filter((sentence) => /[\p{L}\p{N}]/u.test(sentence));
-}
+const proseSegments = (line: string): Segment[] =>
+  clipData(line.replace(MARKER, ''))
+    .split(SENTENCE_END)
+    .map((sentence) => sentence.trim())
+    .filter((sentence) => sentence !== '')
+    .flatMap(clauses);
 
-type Part = { readonly text: string; readonly factor: number };
-
-function partOf(block: ContentBlock): Part {
-  switch (block.type) {
-    case 'text':
-      return { text: block.text, factor: 1 };
-    case 'thinking':
-      return { text: '', factor: 0 };
-    case 'image':
-      return { text: '', factor: 0 };
-    case 'tool_use':
-      return { text: `${block.name} ${JSON.stringify(block.input) ?? ''}`, factor: 0.6 };
-    case 'tool_result':
-      return { text: toolResultText(block), factor: block.is_error === true ? 1.5 : 0.7 };
-  }
-}
-
-/** Every segment of the messages, in order, numbered from `start`. */
-export function segmentsOf(messages: readonly Message[], start: number): Segment[] {
-  const segments: Segment[] = [];
-  for (const message of messages) {
-    for (const { text, factor } of blocksOf(message.content).map(partOf)) {
-      for (const sentence of sentencesOf(text)) {
-        segments.push({ index: start + segments.length, speaker: message.role, text: sentence, factor });
-      }
+/** The segments of a text in order. Line breaks always part; inside a fence every line is code. */
+export function segments(text: string): Segment[] {
+  let code = false;
+  return text.split(LINE_BREAK).flatMap((raw) => {
+    const line = raw.trim();
+    if (FENCE.test(line)) {
+      code = !code;
+      return [];
     }
-  }
-  return segments;
+    if (line === '') return [];
+    return code ? [{ text: clipData(line).slice(0, MAX_PROSE), whole: true }] : proseSegments(line);
+  });
 }

@@ -1,98 +1,114 @@
-import type { Segment } from './segment.ts';
-import type { Terms } from './weights.ts';
+import { MaxHeap } from './heap.ts';
+import type { Source } from './sources.ts';
+import { bestOffer, type Offer, type Span } from './spans.ts';
+import type { Corpus, Unit } from './units.ts';
+import type { Weights } from './weights.ts';
 
-/** A second mention of a covered term is worth this share of its weight, a third this share of that. */
-const AGAIN = 0.15;
-/** Gain is divided by cost to this power: below 1, longer segments are not punished in full. */
-const COST_POWER = 0.9;
+export type Choice = Span & { readonly unit: number };
 
-type Entry = { readonly index: number; readonly score: number };
+/** Costs in tokens: of each unit's text, and of a label with its line break. */
+export type Costs = { readonly units: readonly number[]; readonly label: number };
 
-/** A max-heap by score; ties go to the earlier segment, so that the choice is the same every time. */
-class Heap {
-  readonly #entries: Entry[] = [];
+/** Below this a fragment says nothing that is not already said. */
+const MIN_RATIO = 1e-6;
 
-  get size(): number {
-    return this.#entries.length;
-  }
-
-  push(entry: Entry): void {
-    const entries = this.#entries;
-    let at = entries.push(entry) - 1;
-    while (at > 0) {
-      const parent = (at - 1) >> 1;
-      if (!before(entries[at], entries[parent])) break;
-      swap(entries, at, parent);
-      at = parent;
-    }
-  }
-
-  pop(): Entry | undefined {
-    const entries = this.#entries;
-    const top = entries[0];
-    const last = entries.pop();
-    if (top === undefined || last === undefined || entries.length === 0) return top;
-    entries[0] = last;
-    let at = 0;
-    for (;;) {
-      const left = 2 * at + 1;
-      const right = left + 1;
-      let first = at;
-      if (left < entries.length && before(entries[left], entries[first])) first = left;
-      if (right < entries.length && before(entries[right], entries[first])) first = right;
-      if (first === at) return top;
-      swap(entries, at, first);
-      at = first;
-    }
-  }
-}
-
-const before = (a: Entry | undefined, b: Entry | undefined): boolean =>
-  a !== undefined && b !== undefined && (a.score > b.score || (a.score === b.score && a.index < b.index));
-
-function swap(entries: Entry[], a: number, b: number): void {
-  const entry = entries[a] as Entry;
-  entries[a] = entries[b] as Entry;
-  entries[b] = entry;
+export function costsOf(
+  { units }: Corpus,
+  sources: readonly Source[],
+  estimate: (text: string) => number,
+): Costs {
+  const labels = new Set(sources.map(({ label }) => label));
+  const total = [...labels].reduce((sum, label) => sum + estimate(`${label}: \n`), 0);
+  return { units: units.map(({ text }) => estimate(text)), label: total / Math.max(1, labels.size) };
 }
 
 /**
- * Segments that cover the most weight within `budget`, by lazy greedy choice: the gain of a segment only falls while
- * others are taken, so a stale score is an upper bound and most are never computed again. Returns indexes into
- * `segments`, in conversation order.
+ * Greedy choice of fragments by worth for the token. The worth of a term falls with each mention, so repetition loses
+ * by itself; and because worth only falls, a stale entry of the heap is an upper bound and only the top is computed
+ * anew.
  */
-export function selectSegments(
-  segments: readonly Segment[],
-  { bySegment, weight }: Terms,
-  cost: (segment: Segment) => number,
-  budget: number,
-): number[] {
-  const covered = new Map<string, number>();
-  const costs = segments.map(cost);
-  const score = (index: number): number => {
-    const gain = (bySegment[index] ?? []).reduce((sum, term) => {
-      const times = covered.get(term) ?? 0;
-      return sum + (weight.get(term) ?? 0) * AGAIN ** times;
-    }, 0);
-    return (gain * (segments[index]?.factor ?? 1)) / Math.max(1, costs[index] ?? 1) ** COST_POWER;
-  };
+export class Selection {
+  readonly #corpus: Corpus;
+  readonly #weights: Weights;
+  readonly #costs: Costs;
+  readonly #heard: Uint16Array;
+  readonly #heap = new MaxHeap();
+  readonly #taken = new Map<number, Span[]>();
+  readonly #opened = new Set<number>();
+  #tooLarge: number[] = [];
+  #evaluations = 0;
 
-  const heap = new Heap();
-  for (const index of segments.keys()) heap.push({ index, score: score(index) });
-  const chosen: number[] = [];
-  let left = budget;
-  while (heap.size > 0) {
-    const top = heap.pop();
-    if (top === undefined || top.score <= 0) break;
-    if ((costs[top.index] ?? 0) > left) continue;
-    const now = score(top.index);
-    if (now < top.score) {
-      heap.push({ index: top.index, score: now });
-      continue;
-    }
-    chosen.push(top.index);
-    left -= costs[top.index] ?? 0;
-    for (const term of bySegment[top.index] ?? []) covered.set(term, (covered.get(term) ?? 0) + 1);
+  constructor(corpus: Corpus, weights: Weights, costs: Costs) {
+    this.#corpus = corpus;
+    this.#weights = weights;
+    this.#costs = costs;
+    this.#heard = new Uint16Array(corpus.terms.length);
+    for (const unit of corpus.units.keys()) this.#offer(unit);
   }
-  return chosen.sort((a, b) => a - b);
+
+  /** How often a unit was evaluated so far: the work done. */
+  get evaluations(): number {
+    return this.#evaluations;
+  }
+
+  /** Takes the best fragment that fits in `room` tokens; undefined when none does. */
+  next(room: number): { choice: Choice; cost: number } | undefined {
+    for (;;) {
+      const unit = this.#heap.pop();
+      if (unit === undefined) return undefined;
+      const best = this.#evaluate(unit);
+      if (best === undefined || best.ratio < MIN_RATIO) continue;
+      if (best.ratio < this.#heap.topKey) {
+        this.#heap.push(unit, best.ratio);
+      } else if (best.cost > room) {
+        this.#tooLarge.push(unit);
+      } else {
+        this.#take(unit, best);
+        return { choice: { unit, from: best.from, to: best.to }, cost: best.cost };
+      }
+    }
+  }
+
+  /** Brings back what did not fit when there was less room. */
+  reconsider(): void {
+    const units = this.#tooLarge;
+    this.#tooLarge = [];
+    for (const unit of units) this.#offer(unit);
+  }
+
+  #offer(unit: number): void {
+    const best = this.#evaluate(unit);
+    if (best !== undefined) this.#heap.push(unit, best.ratio);
+  }
+
+  #take(index: number, { from, to }: Span): void {
+    const unit = this.#corpus.units[index];
+    if (unit === undefined) return;
+    for (const term of unit.terms.slice(from, to)) this.#heard[term] = (this.#heard[term] ?? 0) + 1;
+    this.#opened.add(unit.source);
+    this.#taken.set(index, [...(this.#taken.get(index) ?? []), { from, to }]);
+    this.#offer(index);
+  }
+
+  #evaluate(index: number): Offer | undefined {
+    this.#evaluations += 1;
+    const unit = this.#corpus.units[index];
+    if (unit === undefined) return undefined;
+    return bestOffer(unit, {
+      gains: this.#gains(unit),
+      taken: this.#taken.get(index) ?? [],
+      density: (this.#costs.units[index] ?? 0) / Math.max(1, unit.text.length),
+      opening: this.#opened.has(unit.source) ? 0 : this.#costs.label,
+    });
+  }
+
+  #gains({ terms, factor }: Unit): number[] {
+    const { first, again } = this.#weights;
+    const here = new Map<number, number>();
+    return terms.map((term) => {
+      const before = here.get(term) ?? 0;
+      here.set(term, before + 1);
+      return factor * (first[term] ?? 0) * (again[term] ?? 0) ** ((this.#heard[term] ?? 0) + before);
+    });
+  }
 }

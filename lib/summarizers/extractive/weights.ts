@@ -1,47 +1,54 @@
-import type { Segment } from './segment.ts';
-import { exactTermsOf, termsOf } from './terms.ts';
+import type { Corpus, Term } from './units.ts';
 
-/** What an identifier, a number, a path or a URL weighs beside a word of the same rarity. */
-const EXACT_FACTOR = 1.6;
-const NAME_FACTOR = 1.3;
-const ASKED_FACTOR = 2;
-/** A term that stands in more than this share of the segments is grammar, not content. */
-const COMMON_RATIO = 0.06;
+/** What each term is worth, and what is left of that with every further mention. */
+export type Weights = { readonly first: Float64Array; readonly again: Float64Array };
 
-export type Terms = { readonly bySegment: readonly (readonly string[])[]; readonly weight: ReadonlyMap<string, number> };
+const NUMBER_BOOST = 1.3;
+const IDENTIFIER_BOOST = 1.6;
+const NAME_BOOST = 1.5;
+const ASKED_BOOST = 2.5;
+const AGAIN = 0.1;
+/** What was asked for is worth hearing more than once. */
+const ASKED_AGAIN = 0.7;
+const RETURNED = 0.25;
+/** Rarity at which a word is taken for grammar: it stands in every few units. */
+const GRAMMAR = 0.2;
+const FULL_LENGTH = 5;
+const MIN_BLOCKS = 4;
+const UNSPACED_KEY = /^[^\p{L}]*[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 
-/** Words written with a capital inside a sentence: names, in the scripts that have capitals. */
-function namesOf(text: string): Set<string> {
-  const names = new Set<string>();
-  for (const [match] of text.matchAll(/(?<=\p{Ll}[\p{P}\s]+)\p{Lu}[\p{L}\p{N}]+/gu)) for (const term of termsOf(match)) names.add(term);
-  return names;
+/** How far a word keeps to few stretches of talk: 1 when spread like chance, more when it belongs to a subject. */
+function burstiness(term: Term, blocks: number): number {
+  if (term.count < 2 || blocks < MIN_BLOCKS) return 1;
+  const expected = blocks * (1 - Math.exp(-term.count / blocks));
+  return expected / term.blocks;
+}
+
+function boost(term: Term): number {
+  if (term.kind === 'number') return NUMBER_BOOST;
+  if (term.kind === 'identifier') return IDENTIFIER_BOOST;
+  return term.capitals * 2 > term.count ? NAME_BOOST : 1;
+}
+
+/** Short words of alphabets are mostly grammar; numbers and syllabic or ideographic scripts are short by nature. */
+function fullness({ key, kind }: Term): number {
+  if (kind !== 'word') return 1;
+  const length = UNSPACED_KEY.test(key) ? key.length * 2.5 : key.length;
+  return Math.sqrt(Math.min(1, length / FULL_LENGTH));
 }
 
 /**
- * Terms of every segment and what each is worth: rare in this conversation counts more, but a term that comes back a
- * few times counts more than one that is said once, and exact things count most.
+ * Weights from this conversation alone, so that they hold in any language: rare among its units yet returned to,
+ * bound to a subject rather than spread over all talk; identifiers, numbers and names more; `asked` terms most.
  */
-export function weighTerms(segments: readonly Segment[], instructions?: string): Terms {
-  const bySegment = segments.map(({ text }) => [...termsOf(text)]);
-  const frequency = new Map<string, number>();
-  for (const terms of bySegment) for (const term of terms) frequency.set(term, (frequency.get(term) ?? 0) + 1);
-
-  const exact = new Set<string>();
-  const names = new Set<string>();
-  for (const { text } of segments) {
-    for (const term of exactTermsOf(text)) exact.add(term);
-    for (const term of namesOf(text)) names.add(term);
-  }
-  const asked = instructions === undefined ? new Set<string>() : termsOf(instructions);
-  const total = Math.max(segments.length, 1);
-  const common = Math.max(3, total * COMMON_RATIO);
-  const weight = new Map<string, number>();
-  for (const [term, count] of frequency) {
-    const rarity = Math.log(1 + total / count);
-    const theme = 1 + 0.25 * Math.log(Math.min(count, 8));
-    const grammar = count > common && !exact.has(term) ? 0.15 : 1;
-    const kind = exact.has(term) ? EXACT_FACTOR : names.has(term) ? NAME_FACTOR : 1;
-    weight.set(term, rarity * theme * grammar * kind * (asked.has(term) ? ASKED_FACTOR : 1));
-  }
-  return { bySegment, weight };
+export function termWeights({ terms, units, blocks }: Corpus, asked: ReadonlySet<string>): Weights {
+  const total = units.length;
+  const first = Float64Array.from(terms, (term) => {
+    const rarity = Math.log((total + 1) / (term.units + 0.5)) / Math.log(total + 2);
+    const content = Math.max(0.01, rarity - GRAMMAR);
+    const returned = 1 + RETURNED * Math.log2(term.count);
+    const own = content * returned * burstiness(term, blocks) * boost(term) * fullness(term);
+    return asked.has(term.key) ? own * ASKED_BOOST : own;
+  });
+  return { first, again: Float64Array.from(terms, ({ key }) => (asked.has(key) ? ASKED_AGAIN : AGAIN)) };
 }

@@ -1,0 +1,17 @@
+/** Nothing costs less than 1/8 token a character, so more would never fit. */
+const MAX_CHARS_PER_TOKEN = 8;
+const ELLIPSIS = '…';
+
+/** The longest start of a text that fits in `maxTokens`, cut between characters; an ellipsis when none does. */
+export function head(text: string, maxTokens: number, estimate: (text: string) => number): string {
+  const points = [...text.trim().slice(0, maxTokens * MAX_CHARS_PER_TOKEN)];
+  let low = 0;
+  let high = points.length;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (estimate(points.slice(0, middle).join('')) <= maxTokens) low = middle;
+    else high = middle - 1;
+  }
+  const fitting = points.slice(0, low).join('').trim();
+  return fitting === '' ? ELLIPSIS : fitting.replace(/\s*[\n\r]\s*/gu, ' ');
+}
