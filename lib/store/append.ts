@@ -1,14 +1,11 @@
 import { createHash } from 'node:crypto';
-import { ConflictError } from '../errors.ts';
-import type { AppendRequest, AppendResult, ConversationStore } from '../ports.ts';
-import { nextSiblingIndex, updateCursor } from '../treepath/cursor.ts';
-import type { ContextSums } from '../treepath/message.ts';
-import { EMPTY_SUMS, extendSums } from '../treepath/sums.ts';
-import { messageItems } from './content.ts';
+import { ConflictError, InvalidInputError } from '../errors.ts';
+import type { AppendRequest, AppendResult, ConversationStore, NewMessage } from '../ports.ts';
+import { extendSums } from '../treepath/sums.ts';
 import type { StoreContext } from './context.ts';
 import { type Db, type Item, optimistic, type Write } from './db.ts';
 import {
-  cursorItem,
+  cursorOn,
   ITEM_VERSION,
   publicMessage,
   type StoredChannel,
@@ -17,30 +14,17 @@ import {
   type TreeNode,
   toNode,
 } from './items.ts';
-import { keys } from './keys.ts';
-import { pressureAttributes } from './pressure.ts';
+import { askedMessage, keys } from './keys.ts';
 import { createReader, cursorOf, liveChannel, unknownParent } from './read.ts';
+import { channelWrite, cursorWrite, insertWrites, type Parent, placeBelow, rootOf } from './tree-writes.ts';
 
 const IDEMPOTENCY_TTL_S = 24 * 3_600;
 
-/** What an append needs to know of its parent; `null` is the place above all roots. */
-type Parent = {
-  readonly id: string | null;
-  readonly depth: number;
-  readonly childCount: number;
-  readonly sums: ContextSums;
-};
+const seconds = (ms: number): number => Math.floor(ms / 1_000);
 
 /** Equal requests have equal hashes; the key itself is left out. */
 const hashOf = ({ idempotencyKey: _key, ...request }: AppendRequest): string =>
   createHash('sha256').update(JSON.stringify(request)).digest('base64');
-
-const rootOf = (channel: StoredChannel): Parent => ({
-  id: null,
-  depth: -1,
-  childCount: channel.rootCount,
-  sums: EMPTY_SUMS,
-});
 
 /** What one try read in its first round trip. */
 type Read = {
@@ -77,11 +61,12 @@ export function createAppend(context: StoreContext): ConversationStore['append']
     }
     const leafId = String(cursor.leafId);
     if (read.tries === 0) {
-      return { id: leafId, depth: cursor.leafDepth, childCount: cursor.leafChildren, sums: cursor.sums };
+      const { leafDepth: depth, leafChildren: childCount, leafBranch: branch, sums } = cursor;
+      return { id: leafId, depth, childCount, branch, sums };
     }
     const leaf = await db.get(keys.message(channel.id, leafId));
     if (leaf === undefined) throw unknownParent(leafId);
-    return toNode(leaf);
+    return request.branch === true ? toNode(leaf) : followSummaries(db, channel.id, toNode(leaf));
   }
 
   function messageOf(request: AppendRequest, parent: Parent): StoredMessage {
@@ -95,18 +80,16 @@ export function createAppend(context: StoreContext): ConversationStore['append']
     };
     return {
       ...weighed,
+      ...placeBelow(parent, id),
       channelId: request.channelId,
-      parentId: parent.id,
-      siblingIndex: nextSiblingIndex(parent.childCount),
-      depth: parent.depth + 1,
       content: request.content,
       metadata: request.metadata ?? {},
       sums: extendSums(parent.sums, weighed),
       createdAt: new Date(now).toISOString(),
-      childCount: 0,
     };
   }
 
+  /** The first answer to the same key, or a refusal when the body is another. */
   async function replay(request: AppendRequest, item: Item): Promise<AppendResult> {
     if (item.hash !== hashOf(request)) {
       throw new ConflictError(
@@ -115,105 +98,75 @@ export function createAppend(context: StoreContext): ConversationStore['append']
       );
     }
     const message = await reader.message(request.channelId, String(item.messageId));
-    return { message: publicMessage(message), replayed: true };
+    return answer(message, request, true);
   }
 
   function idempotencyWrite(request: AppendRequest, messageId: string): Write[] {
-    const { channelId, idempotencyKey } = request;
+    const { channelId, userId, idempotencyKey } = request;
     if (idempotencyKey === undefined) return [];
-    const expiresAt = Math.floor(clock() / 1_000) + IDEMPOTENCY_TTL_S;
-    const item = {
-      ...keys.idempotency(channelId, idempotencyKey),
-      v: ITEM_VERSION,
-      hash: hashOf(request),
-      messageId,
-      expiresAt,
-    };
-    return [{ Put: { Item: item, ConditionExpression: 'attribute_not_exists(PK)' } }];
-  }
-
-  return (request) =>
-    optimistic(async (tries) => {
-      const { channelId, userId, idempotencyKey } = request;
-      const explicit = request.parentId ?? undefined;
-      const [meta, cursorRead, seen, parentRead] = await db.batchGet([
-        keys.meta(channelId),
-        keys.cursor(channelId, userId),
-        idempotencyKey === undefined ? undefined : keys.idempotency(channelId, idempotencyKey),
-        explicit === undefined ? undefined : keys.message(channelId, explicit),
-      ]);
-      const channel = liveChannel(meta, channelId);
-      if (seen !== undefined) return replay(request, seen);
-
-      const cursor = cursorOf(cursorRead, channelId, userId);
-      const parent = await parentOf(request, { channel, cursor, parentRead, tries });
-      const message = messageOf(request, parent);
-      const next: StoredCursor = { ...updateCursor(cursor, message, clock()), leafChildren: 0 };
-      const written = await db.transact([
-        ...parentWrites(channel, parent),
-        ...messageItems(message).map((Item) => ({
-          Put: { Item, ConditionExpression: 'attribute_not_exists(PK)' },
-        })),
-        cursorWrite(channel, next, cursorRead === undefined ? undefined : cursor.leafId),
-        ...idempotencyWrite(request, message.id),
-      ]);
-      if (!written) return undefined;
-      const redirected = explicit !== undefined && parent.id !== explicit;
-      return {
-        message: publicMessage(message),
-        replayed: false,
-        ...(redirected ? { redirectedFrom: explicit } : {}),
-      };
-    });
-}
-
-/** Counts the child on its parent and holds the channel still: not deleted, settings as they were read. */
-function parentWrites(channel: StoredChannel, parent: Parent): Write[] {
-  const unchanged = 'version = :version AND attribute_not_exists(deletedAt)';
-  if (parent.id === null) {
+    const now = seconds(clock());
     return [
       {
-        Update: {
-          Key: keys.meta(channel.id),
-          UpdateExpression: 'SET rootCount = :next',
-          ConditionExpression: `${unchanged} AND rootCount = :count`,
-          ExpressionAttributeValues: {
-            ':version': channel.version,
-            ':count': parent.childCount,
-            ':next': parent.childCount + 1,
+        Put: {
+          Item: {
+            ...keys.idempotency(channelId, userId, idempotencyKey),
+            v: ITEM_VERSION,
+            hash: hashOf(request),
+            messageId,
+            expiresAt: now + IDEMPOTENCY_TTL_S,
           },
+          // The engine removes expired items when it gets to it, which may be days later.
+          ConditionExpression: 'attribute_not_exists(PK) OR expiresAt <= :now',
+          ExpressionAttributeValues: { ':now': now },
         },
       },
     ];
   }
-  return [
-    {
-      ConditionCheck: {
-        Key: keys.meta(channel.id),
-        ConditionExpression: unchanged,
-        ExpressionAttributeValues: { ':version': channel.version },
-      },
-    },
-    {
-      Update: {
-        Key: keys.message(channel.id, parent.id),
-        UpdateExpression: 'SET childCount = :next',
-        ConditionExpression: 'childCount = :count',
-        ExpressionAttributeValues: { ':count': parent.childCount, ':next': parent.childCount + 1 },
-      },
-    },
-  ];
+
+  return (request) => {
+    refuseForgedSummary(request.metadata);
+    return optimistic(async (tries) => {
+      const { channelId, userId, idempotencyKey, parentId } = request;
+      const [meta, cursorRead, seen, parentRead] = await db.batchGet([
+        keys.meta(channelId),
+        keys.cursor(channelId, userId),
+        idempotencyKey === undefined ? undefined : keys.idempotency(channelId, userId, idempotencyKey),
+        typeof parentId === 'string' ? askedMessage(channelId, parentId) : undefined,
+      ]);
+      const channel = liveChannel(meta, channelId);
+      if (seen !== undefined && Number(seen.expiresAt) > seconds(clock())) return replay(request, seen);
+
+      const cursor = cursorOf(cursorRead, channelId, userId);
+      const parent = await parentOf(request, { channel, cursor, parentRead, tries });
+      const message = messageOf(request, parent);
+      const written = await db.transact([
+        channelWrite(channel, parent, cursor.leafId === null),
+        ...insertWrites(parent, message),
+        cursorWrite(channel, cursorOn(cursor, message, clock()), cursor.leafId),
+        ...idempotencyWrite(request, message.id),
+      ]);
+      return written ? answer(message, request, false) : undefined;
+    });
+  };
 }
 
-/** Moves a cursor with its place in the index; refused when it is no longer where it was read. */
-export function cursorWrite(
-  channel: StoredChannel,
-  next: StoredCursor,
-  readAt: string | null | undefined,
-): Write {
-  const Item = cursorItem(next, pressureAttributes(channel, next.sums));
-  if (readAt === undefined) return { Put: { Item, ConditionExpression: 'attribute_not_exists(PK)' } };
+function answer(message: StoredMessage, { parentId }: AppendRequest, replayed: boolean): AppendResult {
+  const redirected = typeof parentId === 'string' && message.parentId !== parentId;
   return {
-    Put: { Item, ConditionExpression: 'leafId = :leaf', ExpressionAttributeValues: { ':leaf': readAt } },
+    message: publicMessage(message),
+    replayed,
+    ...(redirected ? { redirectedFrom: parentId } : {}),
   };
+}
+
+/**
+ * Only a compaction makes summaries. Throws `InvalidInputError` (`reserved_metadata`): a message that called itself one
+ * would hide what stands above it from the model.
+ */
+export function refuseForgedSummary(metadata: NewMessage['metadata']): void {
+  if (metadata?.type !== 'summary') return;
+  throw new InvalidInputError(
+    'reserved_metadata',
+    'The metadata type "summary" is kept for compactions. Send the message with another type, or none.',
+  );
 }

@@ -2,18 +2,18 @@ import type { ChannelPatch, ConversationStore, NewChannel } from '../ports.ts';
 import { modelKeyOf } from '../settings/budget.ts';
 import type { Channel, ChannelSettings } from '../treepath/channel.ts';
 import type { StoreContext } from './context.ts';
-import { type Item, optimistic, type Write } from './db.ts';
+import { type Item, MAX_OPERATIONS, optimistic, type Write } from './db.ts';
 import {
   channelItem,
-  cursorItem,
   ITEM_VERSION,
   publicChannel,
   type StoredChannel,
+  type StoredCursor,
   toChannel,
   toCursor,
 } from './items.ts';
 import { keys, ranges } from './keys.ts';
-import { pressureAttributes } from './pressure.ts';
+import { PRESSURE_ATTRIBUTES, pressureAttributes } from './pressure.ts';
 import { liveChannel } from './read.ts';
 
 type ChannelStore = Pick<
@@ -21,8 +21,8 @@ type ChannelStore = Pick<
   'createChannel' | 'getChannel' | 'listChannels' | 'updateChannel' | 'deleteChannel'
 >;
 
-/** Cursors written together with their channel; the rest of a transaction's hundred items. */
-const CURSORS_PER_TRANSACTION = 90;
+/** Cursors written together with their channel; the rest of a transaction's hundred operations. */
+const CURSORS_PER_TRANSACTION = MAX_OPERATIONS - 10;
 
 /** A new channel of now; its id sorts by creation. */
 export function newStoredChannel(context: StoreContext, channel: NewChannel, rootCount = 0): StoredChannel {
@@ -89,36 +89,34 @@ export function createChannelStore(context: StoreContext): ChannelStore {
   const { db, clock } = context;
   const register = createModelKeyRegistry(context);
 
-  const cursorsOf = (channelId: string): Promise<Item[]> => db.queryAll(ranges.cursors(channelId));
-
-  /** A cursor with the index attributes that its channel gives it now; refused when it moved meanwhile. */
-  function reindexed(channel: StoredChannel, item: Item, indexed: boolean): Write {
-    const cursor = toCursor(item);
-    const pressure = indexed ? pressureAttributes(channel, cursor.sums) : {};
-    return {
-      Put: {
-        Item: cursorItem(cursor, pressure),
-        ConditionExpression: 'leafId = :leaf',
-        ExpressionAttributeValues: { ':leaf': cursor.leafId },
-      },
-    };
-  }
+  /** Only direct channels are ever indexed. */
+  const cursorsOf = async (channel: StoredChannel): Promise<StoredCursor[]> =>
+    channel.type === 'direct' ? (await db.queryAll(ranges.cursors(channel.id))).map(toCursor) : [];
 
   /** Channel and cursors change together, so that the index never holds what the settings forbid. */
   async function rewrite(
-    channel: StoredChannel,
-    cursors: readonly Item[],
+    next: StoredChannel,
+    cursors: readonly StoredCursor[],
     meta: Write,
-    indexed: boolean,
   ): Promise<boolean> {
-    const writes = cursors.map((item) => reindexed(channel, item, indexed));
-    if (!(await db.transact([meta, ...writes.slice(0, CURSORS_PER_TRANSACTION)]))) return false;
-    for (let start = CURSORS_PER_TRANSACTION; start < writes.length; start += CURSORS_PER_TRANSACTION) {
-      // A cursor that moved meanwhile was written by an append, which saw the new version of the channel.
-      for (const write of writes.slice(start, start + CURSORS_PER_TRANSACTION)) await db.transact([write]);
-    }
+    const [together, later] = [
+      cursors.slice(0, CURSORS_PER_TRANSACTION),
+      cursors.slice(CURSORS_PER_TRANSACTION),
+    ];
+    if (!(await db.transact([meta, ...together.map((cursor) => reindex(next, cursor))]))) return false;
+    // A cursor that moved meanwhile was written with the channel as it is now.
+    for (const cursor of later) await db.transact([reindex(next, cursor)]);
     return true;
   }
+
+  const channelUpdate = (channel: StoredChannel, set: string, values: Item): Write => ({
+    Update: {
+      Key: keys.meta(channel.id),
+      UpdateExpression: `SET version = :next, ${set}`,
+      ConditionExpression: 'version = :version AND attribute_not_exists(deletedAt)',
+      ExpressionAttributeValues: { ':version': channel.version, ':next': channel.version + 1, ...values },
+    },
+  });
 
   return {
     async createChannel(channel) {
@@ -134,67 +132,77 @@ export function createChannelStore(context: StoreContext): ChannelStore {
 
     async listChannels(ownerId, { limit, after }) {
       const range = ranges.all(`OWNER#${ownerId}`, 'CH#');
-      const ids: string[] = [];
       const to = after === undefined ? range.to : keys.owned(ownerId, after).SK;
+      const channels: Channel[] = [];
       for await (const page of db.pages({ ...range, to }, { reverse: true, limit: limit + 2 })) {
-        ids.push(...page.map(({ channelId }) => String(channelId)).filter((id) => id !== after));
-        if (ids.length > limit) break;
+        const ids = page.map(({ channelId }) => String(channelId)).filter((id) => id !== after);
+        const items = await db.batchGet(ids.map((id) => keys.meta(id)));
+        const live = items.filter((item) => item !== undefined && item.deletedAt === undefined);
+        channels.push(...live.map((item) => publicChannel(toChannel(item as Item))));
+        if (channels.length > limit) break;
       }
-      const shown = ids.slice(0, limit);
-      const items = await db.batchGet(shown.map((id) => keys.meta(id)));
-      const channels = items.flatMap((item) =>
-        item === undefined || item.deletedAt !== undefined ? [] : [publicChannel(toChannel(item))],
-      );
+      const shown = channels.slice(0, limit);
       const last = shown.at(-1);
-      return ids.length > limit && last !== undefined ? { channels, next: last } : { channels };
+      return channels.length > limit && last !== undefined
+        ? { channels: shown, next: last.id }
+        : { channels };
     },
 
-    async updateChannel(channelId, patch) {
-      return optimistic(async () => {
-        const [meta, cursors] = await Promise.all([db.get(keys.meta(channelId)), cursorsOf(channelId)]);
-        const channel = liveChannel(meta, channelId);
+    updateChannel: (channelId, patch) =>
+      optimistic(async () => {
+        const channel = liveChannel(await db.get(keys.meta(channelId)), channelId);
         const next = patched(channel, patch, clock());
         await register(next);
-        const update: Write = {
-          Update: {
-            Key: keys.meta(channelId),
-            UpdateExpression: `SET title = :title, archived = :archived, settings = :settings, updatedAt = :updated, version = :next ${
-              next.model === undefined ? 'REMOVE model' : ', model = :model'
-            }`,
-            ConditionExpression: 'version = :version AND attribute_not_exists(deletedAt)',
-            ExpressionAttributeValues: {
-              ':title': next.title,
-              ':archived': next.archived,
-              ':settings': next.settings,
-              ':updated': next.updatedAt,
-              ':next': next.version,
-              ':version': channel.version,
-              ...(next.model === undefined ? {} : { ':model': next.model }),
-            },
+        const model = next.model === undefined ? '' : ', model = :model';
+        const update = channelUpdate(
+          channel,
+          `title = :title, archived = :archived, settings = :settings, updatedAt = :updated${model || ' REMOVE model'}`,
+          {
+            ':title': next.title,
+            ':archived': next.archived,
+            ':settings': next.settings,
+            ':updated': next.updatedAt,
+            ...(next.model === undefined ? {} : { ':model': next.model }),
           },
-        };
-        return (await rewrite(next, cursors, update, true)) ? publicChannel(next) : undefined;
-      });
-    },
+        );
+        const cursors = movesInIndex(patch) ? await cursorsOf(channel) : [];
+        return (await rewrite(next, cursors, update)) ? publicChannel(next) : undefined;
+      }),
 
     async deleteChannel(channelId) {
       await optimistic(async () => {
-        const [meta, cursors] = await Promise.all([db.get(keys.meta(channelId)), cursorsOf(channelId)]);
-        const channel = liveChannel(meta, channelId);
-        const update: Write = {
-          Update: {
-            Key: keys.meta(channelId),
-            UpdateExpression: 'SET deletedAt = :now, version = :next',
-            ConditionExpression: 'version = :version AND attribute_not_exists(deletedAt)',
-            ExpressionAttributeValues: {
-              ':now': new Date(clock()).toISOString(),
-              ':next': channel.version + 1,
-              ':version': channel.version,
-            },
-          },
-        };
-        return (await rewrite(channel, cursors, update, false)) ? true : undefined;
+        const channel = liveChannel(await db.get(keys.meta(channelId)), channelId);
+        const deletedAt = new Date(clock()).toISOString();
+        const update = channelUpdate(channel, 'deletedAt = :now', { ':now': deletedAt });
+        const done = await rewrite({ ...channel, archived: true }, await cursorsOf(channel), update);
+        return done ? true : undefined;
       });
+    },
+  };
+}
+
+/** A new title changes nothing that the pressure index knows. */
+const movesInIndex = (patch: ChannelPatch): boolean =>
+  patch.archived !== undefined || patch.model !== undefined || patch.settings !== undefined;
+
+/** Sets the index attributes that a cursor has under its channel; refused when it moved meanwhile. */
+function reindex(channel: StoredChannel, cursor: StoredCursor): Write {
+  const wanted = pressureAttributes(channel, cursor.sums);
+  const set = PRESSURE_ATTRIBUTES.filter((name) => wanted[name] !== undefined);
+  const remove = PRESSURE_ATTRIBUTES.filter((name) => wanted[name] === undefined);
+  const expression = [
+    set.length > 0 ? `SET ${set.map((name) => `${name} = :${name}`).join(', ')}` : '',
+    remove.length > 0 ? `REMOVE ${remove.join(', ')}` : '',
+  ];
+  return {
+    Update: {
+      Key: keys.cursor(cursor.channelId, cursor.userId),
+      UpdateExpression: expression.join(' '),
+      ConditionExpression: 'leafId = :leaf',
+      ExpressionAttributeValues: {
+        ':leaf': cursor.leafId,
+        ...Object.fromEntries(set.map((name) => [`:${name}`, wanted[name]])),
+      },
     },
   };
 }

@@ -1,18 +1,27 @@
-import { NotFoundError } from '../errors.ts';
 import type { ApplyRequest, ApplyResult, CompactionStore, Lease, LeaseEnd, UsageEntry } from '../ports.ts';
-import { updateCursor } from '../treepath/cursor.ts';
 import type { SummaryMessage } from '../treepath/message.ts';
 import { getPathToLeaf } from '../treepath/path.ts';
 import { isSummaryMessage } from '../treepath/summary.ts';
 import { summarySums } from '../treepath/sums.ts';
-import { cursorWrite } from './append.ts';
-import { messageItems } from './content.ts';
 import type { StoreContext } from './context.ts';
 import { optimistic, type Write } from './db.ts';
-import { publicMessage, type StoredChannel, type StoredMessage } from './items.ts';
+import {
+  cursorOn,
+  publicMessage,
+  type StoredChannel,
+  type StoredCursor,
+  type StoredMessage,
+  type TreeNode,
+  toChannel,
+  toNode,
+} from './items.ts';
 import { keys } from './keys.ts';
-import { auditWrite, usageWrite } from './ledger.ts';
-import { createReader, liveChannel } from './read.ts';
+import { auditWrite, usageItem, usageWrite } from './ledger.ts';
+import { createReader, cursorOf, liveChannel } from './read.ts';
+import { cursorWrite, insertWrites, placeBelow } from './tree-writes.ts';
+
+/** The rest of a transaction's hundred operations; a summary may take a few for its parts. */
+const USAGE_PER_TRANSACTION = 80;
 
 /** Held by this owner, under this fencing token, on a channel that is still there. */
 const LEASE_HELD = 'leaseOwner = :owner AND fence = :fence';
@@ -23,43 +32,38 @@ export function createCompactionStore(context: StoreContext): CompactionStore {
   const reader = createReader(context);
 
   /**
-   * The path below `coversUntil` to the cursor's leaf, or `undefined` when the cursor is no longer at or below the leaf
-   * that was planned for. The summary goes below its last message; all of it stays in the context.
+   * The path below `coversUntil` to the cursor's leaf, or `undefined` when the plan is no longer right: the cursor is
+   * not at or below the leaf that was planned for, or another summary came first. The new summary goes below the last
+   * message; all of them stay in the context, save older summaries that stand among them.
    */
   function landing(
     after: readonly StoredMessage[],
-    leafId: string | null,
+    cursor: StoredCursor,
     request: ApplyRequest,
   ): StoredMessage[] | undefined {
-    const { coversUntil } = request.draft.metadata;
-    if (leafId === null || leafId === coversUntil) return leafId === request.plannedLeafId ? [] : undefined;
-    const path = getPathToLeaf(after, leafId);
-    if (path[0]?.parentId !== coversUntil || path.some(isSummaryMessage)) return undefined;
+    const { coversUntil, previousSummaryId } = request.draft.metadata;
+    if (cursor.leafId === null || cursor.sums.boundaryId !== previousSummaryId) return undefined;
+    if (cursor.leafId === coversUntil) return request.plannedLeafId === coversUntil ? [] : undefined;
+    const path = getPathToLeaf(after, cursor.leafId);
+    if (path[0]?.parentId !== coversUntil) return undefined;
     const planned =
       request.plannedLeafId === coversUntil || path.some(({ id }) => id === request.plannedLeafId);
     return planned ? path : undefined;
   }
 
-  function summaryOf(
-    request: ApplyRequest,
-    parent: StoredMessage,
-    tail: readonly StoredMessage[],
-    childIndex: number,
-  ): StoredMessage {
+  function summaryOf(request: ApplyRequest, parent: TreeNode, path: readonly StoredMessage[]): StoredMessage {
     const { draft } = request;
     const id = newId(parent.id);
     const sums = summarySums(
       { id, tokens: draft.tokens, chars: draft.chars },
       draft.metadata.coversUntil,
       request.pinned,
-      tail,
+      path.filter((message) => !isSummaryMessage(message)),
     );
     return {
       id,
+      ...placeBelow(parent, id),
       channelId: parent.channelId,
-      parentId: parent.id,
-      siblingIndex: childIndex,
-      depth: parent.depth + 1,
       role: 'assistant',
       content: draft.content,
       metadata: { ...draft.metadata, tokensAfter: sums.tokens },
@@ -67,7 +71,6 @@ export function createCompactionStore(context: StoreContext): CompactionStore {
       chars: draft.chars,
       sums,
       createdAt: new Date(request.now).toISOString(),
-      childCount: 0,
     };
   }
 
@@ -77,7 +80,7 @@ export function createCompactionStore(context: StoreContext): CompactionStore {
   }
 
   /** Whether the lease is still ours; a lost one leaves only its usage behind. */
-  function leaseIsOurs({ compaction }: StoredChannel, { lease }: ApplyRequest): boolean {
+  function leaseIsOurs({ compaction }: StoredChannel, lease: Lease): boolean {
     return compaction.lease?.owner === lease.owner && compaction.fence === lease.fence;
   }
 
@@ -98,10 +101,20 @@ export function createCompactionStore(context: StoreContext): CompactionStore {
         ExpressionAttributeValues: { ...leaseValues(lease), ...values },
       },
     };
-    if (await db.transact([update, ...usage.map(usageWrite)])) return;
-    // The lease went to someone else meanwhile; the calls were made all the same (invariant 6).
-    if (usage.length > 0)
-      await optimistic(async () => ((await db.transact(usage.map(usageWrite))) ? true : undefined));
+    await recordAhead(usage);
+    const entries = usage.slice(0, USAGE_PER_TRANSACTION).map(usageWrite);
+    await optimistic(async (): Promise<true | undefined> => {
+      if (await db.transact([update, ...entries])) return true;
+      const meta = await db.get(keys.meta(lease.channelId));
+      if (meta !== undefined && leaseIsOurs(toChannel(meta), lease)) return undefined;
+      // The lease went to someone else meanwhile; the calls were made all the same (invariant 6).
+      return entries.length === 0 || (await db.transact(entries)) ? true : undefined;
+    });
+  }
+
+  /** A compaction in very many parts has more entries than a transaction takes; a call counts whatever becomes of it. */
+  async function recordAhead(usage: readonly UsageEntry[]): Promise<void> {
+    await db.batchPut(usage.slice(USAGE_PER_TRANSACTION).map(usageItem));
   }
 
   function metaWrite({ lease, draft, now }: ApplyRequest, channel: StoredChannel): Write {
@@ -145,63 +158,45 @@ export function createCompactionStore(context: StoreContext): CompactionStore {
 
     endLease,
 
-    apply: (request) =>
-      optimistic(async (): Promise<ApplyResult | undefined> => {
+    apply: async (request) => {
+      await recordAhead(request.usage);
+      return optimistic(async (): Promise<ApplyResult | undefined> => {
         const { lease, userId, draft } = request;
-        const [{ channel, cursor }, after] = await Promise.all([
-          readOrGone(() => reader.channelAndCursor(lease.channelId, userId)),
+        const [[meta, cursorRead, planned], after] = await Promise.all([
+          db.batchGet([
+            keys.meta(lease.channelId),
+            keys.cursor(lease.channelId, userId),
+            keys.message(lease.channelId, request.plannedLeafId),
+          ]),
           reader.range(lease.channelId, draft.metadata.coversUntil),
         ]);
-        if (channel === undefined || cursor === undefined) return stale(request);
-        if (!leaseIsOurs(channel, request)) {
+        // A channel that was deleted while the model worked makes the result stale, not an error.
+        if (meta === undefined || meta.deletedAt !== undefined) return stale(request);
+        const channel = toChannel(meta);
+        const cursor = cursorOf(cursorRead, lease.channelId, userId);
+        if (!leaseIsOurs(channel, lease)) {
           await endLease(lease, { kind: 'released' }, request.usage);
           return { outcome: 'lease_lost' };
         }
         const optedOut = draft.metadata.trigger === 'auto' && channel.settings.auto_compaction === false;
         if (optedOut || channel.archived) return stale(request);
 
-        const tail = landing(after, cursor.leafId, request);
-        if (tail === undefined) return stale(request);
-        const parent = tail.at(-1) ?? (await reader.message(lease.channelId, draft.metadata.coversUntil));
+        const path = landing(after, cursor, request);
+        const parent = path?.at(-1) ?? (planned && toNode(planned));
+        if (path === undefined || parent === undefined) return stale(request);
 
-        const summary = summaryOf(request, parent, tail, parent.childCount);
-        const next = { ...updateCursor(cursor, summary, cursor.activeAt), leafChildren: 0 };
+        const summary = summaryOf(request, parent, path);
         const written = await db.transact([
           metaWrite(request, channel),
-          ...messageItems(summary).map((Item) => ({
-            Put: { Item, ConditionExpression: 'attribute_not_exists(PK)' },
-          })),
-          parentWrite(parent, summary.id),
-          cursorWrite(channel, next, cursor.leafId),
-          ...request.usage.map(usageWrite),
+          ...insertWrites(parent, summary, true),
+          cursorWrite(channel, cursorOn(cursor, summary, cursor.activeAt), cursor.leafId),
+          ...request.usage.slice(0, USAGE_PER_TRANSACTION).map(usageWrite),
           auditWrite(request.audit),
         ]);
         return written
           ? { outcome: 'applied', summary: publicMessage(summary) as SummaryMessage }
           : undefined;
-      }),
+      });
+    },
   };
 }
-
-/** A channel that was deleted while the model worked makes the result stale, not an error. */
-async function readOrGone<T>(read: () => Promise<T>): Promise<T | { channel?: never; cursor?: never }> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof NotFoundError) return {};
-    throw error;
-  }
-}
-
-const parentWrite = (parent: StoredMessage, summaryId: string): Write => ({
-  Update: {
-    Key: keys.message(parent.channelId, parent.id),
-    UpdateExpression: 'SET childCount = :next, summaryChildId = :summary',
-    ConditionExpression: 'childCount = :count',
-    ExpressionAttributeValues: {
-      ':count': parent.childCount,
-      ':next': parent.childCount + 1,
-      ':summary': summaryId,
-    },
-  },
-});

@@ -1,6 +1,5 @@
 import { StoreError } from '../errors.ts';
 import type { ConversationStore, Cursor, PathMessage } from '../ports.ts';
-import { updateCursor } from '../treepath/cursor.ts';
 import type { Message } from '../treepath/message.ts';
 import { getPathToLeaf } from '../treepath/path.ts';
 import { getSiblings } from '../treepath/siblings.ts';
@@ -8,8 +7,8 @@ import { isSummaryMessage } from '../treepath/summary.ts';
 import { assemble } from './content.ts';
 import type { StoreContext } from './context.ts';
 import type { Item } from './db.ts';
-import { publicCursor, publicMessage, type StoredCursor, type StoredMessage } from './items.ts';
-import { keys, ranges } from './keys.ts';
+import { cursorOn, publicCursor, publicMessage, type StoredMessage, toBranch, toNode } from './items.ts';
+import { askedMessage, keys, ranges } from './keys.ts';
 import { createReader, cursorOf, liveChannel, unknownMessage } from './read.ts';
 
 type ContextStore = Pick<
@@ -18,12 +17,20 @@ type ContextStore = Pick<
 >;
 
 /** The path of a leaf out of what a range query brought, other branches left out. Starts right after the boundary. */
-export function pathAfterBoundary(messages: readonly StoredMessage[], leafId: string): StoredMessage[] {
+function pathAfter(boundary: string | undefined, messages: readonly StoredMessage[], leafId: string) {
   const path = getPathToLeaf(messages, leafId);
-  if (path.at(-1)?.id !== leafId)
-    throw new StoreError('path_broken', `Message ${leafId} is missing from its channel.`);
+  const top = path[0];
+  if (top === undefined || top.parentId !== (boundary ?? null)) {
+    throw new StoreError(
+      'path_broken',
+      `A message between the boundary and ${leafId} is missing from its channel.`,
+    );
+  }
   return path;
 }
+
+/** Items read for each message shown: room for parts and for other branches, without reading a megabyte for one page. */
+const PAGE_FACTOR = 2;
 
 export function createContextStore(context: StoreContext): ContextStore {
   const { db } = context;
@@ -31,15 +38,16 @@ export function createContextStore(context: StoreContext): ContextStore {
 
   /** The cursor whose context is read: the user's own, or one on another leaf. */
   async function cursorAt(channelId: string, userId: string, leafId?: string): Promise<Cursor> {
-    const wanted = [keys.meta(channelId), keys.cursor(channelId, userId)];
-    if (leafId !== undefined) wanted.push(keys.message(channelId, leafId));
-    const [meta, cursorRead, leaf] = await db.batchGet(wanted);
+    const [meta, cursorRead, leaf] = await db.batchGet([
+      keys.meta(channelId),
+      keys.cursor(channelId, userId),
+      leafId === undefined ? undefined : askedMessage(channelId, leafId),
+    ]);
     liveChannel(meta, channelId);
-    const cursor: StoredCursor = cursorOf(cursorRead, channelId, userId);
+    const cursor = cursorOf(cursorRead, channelId, userId);
     if (leafId === undefined || leafId === cursor.leafId) return publicCursor(cursor);
     if (leaf === undefined) throw unknownMessage(leafId);
-    const node = { id: leafId, depth: Number(leaf.depth), sums: leaf.sums as Message['sums'] };
-    return updateCursor(cursor, node, cursor.activeAt);
+    return publicCursor(cursorOn(cursor, toNode(leaf), cursor.activeAt));
   }
 
   /** Newest part of a path, walking up page by page; one message more than shown, for the sibling count. */
@@ -47,7 +55,8 @@ export function createContextStore(context: StoreContext): ContextStore {
     const path: StoredMessage[] = [];
     let wanted: string | null = leafId;
     let parts: Item[] = [];
-    for await (const page of db.pages(ranges.messages(channelId, undefined, leafId), { reverse: true })) {
+    const range = ranges.messages(channelId, undefined, leafId);
+    for await (const page of db.pages(range, { reverse: true, limit: PAGE_FACTOR * (limit + 1) })) {
       for (const item of page) {
         if (item.partOf !== undefined) {
           parts.unshift(item);
@@ -71,7 +80,7 @@ export function createContextStore(context: StoreContext): ContextStore {
     },
 
     async getMessage(channelId, messageId) {
-      const [meta, head] = await db.batchGet([keys.meta(channelId), keys.message(channelId, messageId)]);
+      const [meta, head] = await db.batchGet([keys.meta(channelId), askedMessage(channelId, messageId)]);
       liveChannel(meta, channelId);
       if (head === undefined) throw unknownMessage(messageId);
       if (Number(head.parts) === 0) return assemble([head]).map(publicMessage)[0] as Message;
@@ -87,7 +96,7 @@ export function createContextStore(context: StoreContext): ContextStore {
         reader.range(channelId, after, cursor.leafId),
         boundaryId === undefined || pinned.length === 0 ? [] : reader.messages(channelId, pinned),
       ]);
-      const path = pathAfterBoundary(found, cursor.leafId).map(publicMessage);
+      const path = pathAfter(after, found, cursor.leafId).map(publicMessage);
       const summary = path.find((message) => message.id === boundaryId);
       const isPinned = ({ id }: Message): boolean => pinned.includes(id);
       return {
@@ -117,11 +126,20 @@ export function createContextStore(context: StoreContext): ContextStore {
     },
 
     async siblings(channelId, messageId) {
-      const meta = await db.get(keys.meta(channelId));
+      const [meta, item] = await db.batchGet([keys.meta(channelId), askedMessage(channelId, messageId)]);
       liveChannel(meta, channelId);
-      const message = await reader.message(channelId, messageId);
-      const later = assemble(await db.queryAll(ranges.messages(channelId, message.parentId ?? undefined)));
-      return getSiblings(later, message).map(publicMessage);
+      if (item === undefined) throw unknownMessage(messageId);
+      const { parentId } = toNode(item);
+      const [parent, branches] = await Promise.all([
+        parentId === null ? undefined : db.get(keys.message(channelId, parentId)),
+        db.queryAll(ranges.branchesAt(channelId, parentId)),
+      ]);
+      // The first child continues its parent's branch; every other one starts its own.
+      const first = parent === undefined ? undefined : toNode(parent).firstChildId;
+      const others = branches.map((branch) => toBranch(branch).startId);
+      const ids = first === undefined ? others : [first, ...others];
+      const found = (await reader.messages(channelId, ids)).filter((message) => message !== undefined);
+      return getSiblings(found, { parentId }).map(publicMessage);
     },
   };
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   ConditionalCheckFailedException,
   TransactionCanceledException,
@@ -15,12 +16,15 @@ import {
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import { StoreError } from '../errors.ts';
-import type { Key } from './keys.ts';
+import { isPossible, type Key } from './keys.ts';
+import { assertStorable } from './storable.ts';
 
 export type Item = Record<string, unknown>;
 export type Operation = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 export type Range = { readonly PK: string; readonly from: string; readonly to: string };
 
+/** Operations that one transaction may have. */
+export const MAX_OPERATIONS = 100;
 const BATCH_GET = 100;
 const BATCH_WRITE = 25;
 /** Rounds of unprocessed items before giving up; the SDK itself backs off on throttles. */
@@ -33,11 +37,14 @@ export type Write =
   | { readonly Update: Tableless<NonNullable<Operation['Update']>> }
   | { readonly ConditionCheck: Tableless<NonNullable<Operation['ConditionCheck']>> };
 
+type UpdateOf = Tableless<UpdateCommandInput> & { readonly Key: Key };
+
 /** The few DynamoDB calls that the store is made of; consistent reads, one table. */
 export type Db = ReturnType<typeof createDb>;
 
 export function createDb(client: DynamoDBDocumentClient, tableName: string) {
-  async function get(key: Key): Promise<Item | undefined> {
+  async function get(key: Key | undefined): Promise<Item | undefined> {
+    if (key === undefined || !isPossible(key)) return undefined;
     const { Item } = await client.send(
       new GetCommand({ TableName: tableName, Key: key, ConsistentRead: true }),
     );
@@ -48,7 +55,7 @@ export function createDb(client: DynamoDBDocumentClient, tableName: string) {
   async function batchGet(wanted: readonly (Key | undefined)[]): Promise<(Item | undefined)[]> {
     const found = new Map<string, Item>();
     const name = ({ PK, SK }: Key): string => JSON.stringify([PK, SK]);
-    const asked = wanted.filter((key) => key !== undefined);
+    const asked = wanted.filter((key) => key !== undefined && isPossible(key)) as Key[];
     const unique = [...new Map(asked.map((key) => [name(key), key])).values()];
     for (let start = 0; start < unique.length; start += BATCH_GET) {
       let pending: Key[] = unique.slice(start, start + BATCH_GET);
@@ -70,6 +77,7 @@ export function createDb(client: DynamoDBDocumentClient, tableName: string) {
     options: { reverse?: boolean; limit?: number } = {},
   ): AsyncGenerator<Item[]> {
     let start: Item | undefined;
+    if (![range.from, range.to].every((SK) => isPossible({ PK: range.PK, SK }))) return;
     do {
       const page = await client.send(
         new QueryCommand({
@@ -94,12 +102,14 @@ export function createDb(client: DynamoDBDocumentClient, tableName: string) {
   }
 
   /** False when a condition failed. */
-  async function update(input: Tableless<UpdateCommandInput>): Promise<boolean> {
+  async function update(input: UpdateOf): Promise<boolean> {
     return (await updated(input)) !== undefined;
   }
 
   /** The item after the update; `undefined` when a condition failed. */
-  async function updated(input: Tableless<UpdateCommandInput>): Promise<Item | undefined> {
+  async function updated(input: UpdateOf): Promise<Item | undefined> {
+    if (!isPossible(input.Key)) return undefined;
+    assertStorable(input.ExpressionAttributeValues ?? {});
     try {
       const { Attributes } = await client.send(
         new UpdateCommand({ ReturnValues: 'ALL_NEW', ...input, TableName: tableName }),
@@ -113,6 +123,7 @@ export function createDb(client: DynamoDBDocumentClient, tableName: string) {
 
   /** All or nothing. False when a condition failed or another transaction was in the way: read again and retry. */
   async function transact(writes: readonly Write[]): Promise<boolean> {
+    for (const write of writes) assertStorable(writtenBy(write));
     try {
       await client.send(
         new TransactWriteCommand({ TransactItems: writes.map((write) => withTable(write, tableName)) }),
@@ -126,6 +137,7 @@ export function createDb(client: DynamoDBDocumentClient, tableName: string) {
   }
 
   async function batchPut(items: readonly Item[]): Promise<void> {
+    for (const item of items) assertStorable(item);
     for (let start = 0; start < items.length; start += BATCH_WRITE) {
       const requests = items.slice(start, start + BATCH_WRITE).map((Item) => ({ PutRequest: { Item } }));
       let pending: typeof requests = requests;
@@ -148,7 +160,19 @@ function withTable(write: Write, TableName: string): Operation {
   return { ConditionCheck: { ...write.ConditionCheck, TableName } };
 }
 
-const RETRYABLE_REASONS = new Set(['None', 'ConditionalCheckFailed', 'TransactionConflict']);
+function writtenBy(write: Write): Readonly<Record<string, unknown>> {
+  if ('Put' in write) return write.Put.Item ?? {};
+  const { Key, ExpressionAttributeValues } = 'Update' in write ? write.Update : write.ConditionCheck;
+  return { ...ExpressionAttributeValues, ...Key };
+}
+
+const RETRYABLE_REASONS = new Set([
+  'None',
+  'ConditionalCheckFailed',
+  'TransactionConflict',
+  'ThrottlingError',
+  'ProvisionedThroughputExceeded',
+]);
 
 const canRetry = (error: TransactionCanceledException): boolean =>
   (error.CancellationReasons ?? []).every(({ Code }) => RETRYABLE_REASONS.has(Code ?? 'None'));
@@ -158,6 +182,12 @@ const busy = (what: string): StoreError =>
 
 /** Tries of an optimistic write before giving up: as many writers may meet on one conversation at once. */
 const MAX_TRIES = 40;
+const MAX_PAUSE_MS = 100;
+
+/** Jitter parts writers that failed together; the first retry goes at once, because most conflicts are over by then. */
+async function apart(tries: number): Promise<void> {
+  if (tries > 1) await pause(Math.random() * Math.min(2 ** tries, MAX_PAUSE_MS));
+}
 
 /**
  * Repeats read, decide, write until the write is taken. `attempt` returns `undefined` when its condition failed.
@@ -165,6 +195,7 @@ const MAX_TRIES = 40;
  */
 export async function optimistic<T>(attempt: (tries: number) => Promise<T | undefined>): Promise<T> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    await apart(tries);
     const result = await attempt(tries);
     if (result !== undefined) return result;
   }

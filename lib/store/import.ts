@@ -1,47 +1,62 @@
 import { InvalidInputError } from '../errors.ts';
 import type { ConversationStore, ImportedMessage, NewChannel } from '../ports.ts';
-import { updateCursor } from '../treepath/cursor.ts';
+import type { Branch } from '../treepath/branches.ts';
 import { inTreeOrder } from '../treepath/order.ts';
 import { getActiveLeaf } from '../treepath/path.ts';
 import { EMPTY_SUMS, extendSums } from '../treepath/sums.ts';
-import { cursorWrite } from './append.ts';
+import { refuseForgedSummary } from './append.ts';
 import { createModelKeyRegistry, creationWrites, newStoredChannel } from './channels.ts';
 import { messageItems } from './content.ts';
 import type { StoreContext } from './context.ts';
 import { optimistic } from './db.ts';
-import { emptyCursor, publicChannel, type StoredMessage } from './items.ts';
+import { branchItem, cursorOn, emptyCursor, publicChannel, type StoredMessage } from './items.ts';
+import { cursorWrite, type Parent, placeBelow, startedBranch } from './tree-writes.ts';
 
-/** A tree of stored messages out of an import; nothing is written yet. */
+type Growing = { -readonly [K in keyof StoredMessage]: StoredMessage[K] };
+const ROOT = { id: null, depth: -1, sums: EMPTY_SUMS };
+
+/** Ids rise in the order of the import, so that its last leaf is its newest one, whatever the depth. */
+function messageOf(context: StoreContext, source: ImportedMessage, above: Parent, previousId?: string) {
+  refuseForgedSummary(source.metadata);
+  const id = context.newId(previousId);
+  const weighed = {
+    id,
+    role: source.role,
+    ...context.measure(source.content),
+    ...(source.reportedTokens === undefined ? {} : { reportedTokens: source.reportedTokens }),
+  };
+  return {
+    ...weighed,
+    ...placeBelow(above, id),
+    content: source.content,
+    metadata: { ...source.metadata, source_id: source.ref },
+    sums: extendSums(above.sums, weighed),
+    createdAt: source.createdAt ?? new Date(context.clock()).toISOString(),
+  };
+}
+
+/** A tree of stored messages and its branches out of an import; nothing is written yet. */
 function buildTree(context: StoreContext, channelId: string, imported: readonly ImportedMessage[]) {
-  const byRef = new Map<string, StoredMessage>();
-  const children = new Map<string | null, number>();
-  const now = new Date(context.clock()).toISOString();
-  for (const source of inTreeOrder(imported)) {
-    const parent = source.parentRef === null ? undefined : byRef.get(source.parentRef);
-    const siblingIndex = children.get(source.parentRef) ?? 0;
-    children.set(source.parentRef, siblingIndex + 1);
-    const id = context.newId(parent?.id);
-    const weighed = {
-      id,
-      role: source.role,
-      ...context.measure(source.content),
-      ...(source.reportedTokens === undefined ? {} : { reportedTokens: source.reportedTokens }),
-    };
-    byRef.set(source.ref, {
-      ...weighed,
-      channelId,
-      parentId: parent?.id ?? null,
-      siblingIndex,
-      depth: (parent?.depth ?? -1) + 1,
-      content: source.content,
-      metadata: { ...source.metadata, source_id: source.ref },
-      sums: extendSums(parent?.sums ?? EMPTY_SUMS, weighed),
-      createdAt: source.createdAt ?? now,
-      childCount: 0,
-    });
+  const byRef = new Map<string, Growing>();
+  const branches = new Map<string, { -readonly [K in keyof Branch]: Branch[K] }>();
+  let rootCount = 0;
+  let previousId: string | undefined;
+  for (const node of inTreeOrder(imported)) {
+    const parent = node.parentRef === null ? undefined : byRef.get(node.parentRef);
+    const above: Parent = parent ?? { ...ROOT, childCount: rootCount };
+    const message: Growing = { ...messageOf(context, node, above, previousId), channelId };
+    byRef.set(node.ref, message);
+    previousId = message.id;
+    if (parent === undefined) rootCount += 1;
+    else {
+      parent.childCount += 1;
+      parent.firstChildId ??= message.id;
+    }
+    const continued = branches.get(message.branch);
+    if (continued) continued.leafId = message.id;
+    else branches.set(message.branch, startedBranch(above, message));
   }
-  const messages = [...byRef].map(([ref, message]) => ({ ...message, childCount: children.get(ref) ?? 0 }));
-  return { messages, idOf: (ref: string) => byRef.get(ref)?.id, rootCount: children.get(null) ?? 0 };
+  return { messages: [...byRef.values()], branches: [...branches.values()], byRef, rootCount };
 }
 
 /**
@@ -54,21 +69,24 @@ export function createImport(context: StoreContext): ConversationStore['importCh
 
   function leafOf(tree: ReturnType<typeof buildTree>, currentRef: string | null): StoredMessage | undefined {
     if (currentRef === null) return getActiveLeaf(tree.messages);
-    const id = tree.idOf(currentRef);
-    if (id === undefined) {
+    const current = tree.byRef.get(currentRef);
+    if (current === undefined) {
       throw new InvalidInputError(
         'unknown_current',
         `The current message "${currentRef}" is not in the import.`,
       );
     }
-    return tree.messages.find((message) => message.id === id);
+    return current;
   }
 
   return async (channel: NewChannel, imported, currentRef) => {
     const stored = newStoredChannel(context, channel);
     const tree = buildTree(context, stored.id, imported);
     const leaf = leafOf(tree, currentRef);
-    const items = tree.messages.flatMap(messageItems);
+    const items = [
+      ...tree.messages.flatMap(messageItems),
+      ...tree.branches.map((branch) => branchItem(stored.id, branch)),
+    ];
     await register(stored);
     await db.batchPut(items);
 
@@ -76,8 +94,8 @@ export function createImport(context: StoreContext): ConversationStore['importCh
     const activeAt = Math.min(channel.activeAt ?? clock(), clock());
     const writes = creationWrites(existing);
     if (leaf !== undefined) {
-      const cursor = updateCursor(emptyCursor(stored.id, channel.ownerId), leaf, activeAt);
-      writes.push(cursorWrite(existing, { ...cursor, leafChildren: leaf.childCount }, undefined));
+      const cursor = cursorOn(emptyCursor(stored.id, channel.ownerId), leaf, activeAt);
+      writes.push(cursorWrite(existing, cursor, null));
     }
     await optimistic(async () => ((await db.transact(writes)) ? true : undefined));
     return publicChannel(existing);

@@ -1,7 +1,9 @@
 import { StoreError } from '../errors.ts';
 import type { Cursor } from '../ports.ts';
+import type { Branch } from '../treepath/branches.ts';
 import type { Channel } from '../treepath/channel.ts';
 import type { MessageContent } from '../treepath/content.ts';
+import { updateCursor } from '../treepath/cursor.ts';
 import type { ContextSums, Message, MessageMetadata } from '../treepath/message.ts';
 import { EMPTY_SUMS } from '../treepath/sums.ts';
 import type { Item } from './db.ts';
@@ -13,27 +15,42 @@ export const ITEM_VERSION = 1;
 /** Counters that the tree needs and no reader of a message does. */
 export type StoredMessage = Message & {
   readonly childCount: number;
+  /** Name of the branch that it is on. */
+  readonly branch: string;
+  /** The child that continues this message's branch; the others start branches of their own. */
+  readonly firstChildId?: string;
   /** A compaction put a summary right below this message: late replies go there. */
   readonly summaryChildId?: string;
   /** That summary was undone; a redo brings it back. */
   readonly undoneSummaryId?: string;
+  /** Where the cursor stood before that undo. */
+  readonly undoneLeafId?: string;
 };
 
 /** A channel with what only the store needs: the version of its settings and the number of its roots. */
 export type StoredChannel = Channel & { readonly version: number; readonly rootCount: number };
 
-/** `leafChildren` spares an append the read of its parent. */
-export type StoredCursor = Cursor & { readonly leafChildren: number };
+/** `leafChildren` and `leafBranch` spare an append the read of its parent. */
+export type StoredCursor = Cursor & { readonly leafChildren: number; readonly leafBranch: string };
 
-function checked(item: Item): Item {
-  const { v } = item;
-  if (typeof v !== 'number' || v > ITEM_VERSION) {
-    throw new StoreError(
-      'unknown_item_version',
-      `An item has version ${String(v)}; this release reads up to ${ITEM_VERSION}. Deploy the newer release again.`,
-    );
+/** How an item of a version becomes one of the next; an entry for each version that was ever written. */
+export type Upgrades = Readonly<Record<number, (item: Item) => Item>>;
+const UPGRADES: Upgrades = {};
+
+/** The item in today's shape. Throws `StoreError` (`unknown_item_version`) for one that a newer release wrote. */
+export function upgraded(item: Item, current = ITEM_VERSION, upgrades: Upgrades = UPGRADES): Item {
+  let read = item;
+  while (read.v !== current) {
+    const upgrade = typeof read.v === 'number' && read.v < current ? upgrades[read.v] : undefined;
+    if (upgrade === undefined) {
+      throw new StoreError(
+        'unknown_item_version',
+        `An item has version ${String(read.v)}; this release reads up to ${current}. Deploy the newer release again.`,
+      );
+    }
+    read = { ...upgrade(read), v: Number(read.v) + 1 };
   }
-  return item;
+  return read;
 }
 
 /** Fields that are absent stay absent, never `undefined`: exact optional properties. */
@@ -42,6 +59,7 @@ const pick = <T extends string>(item: Item, names: readonly T[]): Partial<Record
     names.filter((name) => item[name] !== undefined).map((name) => [name, item[name]]),
   ) as never;
 
+const LINKS = ['firstChildId', 'summaryChildId', 'undoneSummaryId', 'undoneLeafId'] as const;
 const STATE = ['claimedUntil', 'lastAutoAt', 'failures', 'retryAfter', 'noProgressAt'] as const;
 
 export function channelItem(channel: StoredChannel): Item {
@@ -50,7 +68,7 @@ export function channelItem(channel: StoredChannel): Item {
 }
 
 export function toChannel(item: Item): StoredChannel {
-  const read = checked(item);
+  const read = upgraded(item);
   const lease =
     read.leaseOwner === undefined
       ? {}
@@ -83,7 +101,7 @@ export function messageItem(message: StoredMessage): Item {
 }
 
 export function toMessage(item: Item, content: string): StoredMessage {
-  const read = checked(item);
+  const read = upgraded(item);
   return {
     id: String(read.id),
     channelId: String(read.channelId),
@@ -97,8 +115,9 @@ export function toMessage(item: Item, content: string): StoredMessage {
     chars: Number(read.chars),
     sums: read.sums as ContextSums,
     createdAt: String(read.createdAt),
-    ...pick(read, ['reportedTokens', 'deletedAt', 'summaryChildId', 'undoneSummaryId']),
+    ...pick(read, ['reportedTokens', 'deletedAt', ...LINKS]),
     childCount: Number(read.childCount),
+    branch: String(read.branch),
   };
 }
 
@@ -112,8 +131,8 @@ export const toNode = (item: Item): TreeNode => {
 
 /** What the rest of the product sees of a message. */
 export function publicMessage(message: StoredMessage): Message {
-  const { childCount: _children, summaryChildId: _summary, undoneSummaryId: _undone, ...rest } = message;
-  return rest;
+  const hidden = new Set<string>([...LINKS, 'childCount', 'branch']);
+  return Object.fromEntries(Object.entries(message).filter(([name]) => !hidden.has(name))) as Message;
 }
 
 export function publicChannel(channel: StoredChannel): Channel {
@@ -122,7 +141,7 @@ export function publicChannel(channel: StoredChannel): Channel {
 }
 
 export function publicCursor(cursor: StoredCursor): Cursor {
-  const { leafChildren: _children, ...rest } = cursor;
+  const { leafChildren: _children, leafBranch: _branch, ...rest } = cursor;
   return rest;
 }
 
@@ -138,7 +157,7 @@ export function cursorItem(cursor: StoredCursor, pressure: Item): Item {
 }
 
 export function toCursor(item: Item): StoredCursor {
-  const read = checked(item);
+  const read = upgraded(item);
   return {
     channelId: String(read.channelId),
     userId: String(read.userId),
@@ -147,6 +166,7 @@ export function toCursor(item: Item): StoredCursor {
     sums: read.sums as ContextSums,
     activeAt: Number(read.activeAt),
     leafChildren: Number(read.leafChildren),
+    leafBranch: String(read.leafBranch),
   };
 }
 
@@ -159,4 +179,32 @@ export const emptyCursor = (channelId: string, userId: string): StoredCursor => 
   sums: EMPTY_SUMS,
   activeAt: 0,
   leafChildren: 0,
+  leafBranch: '',
 });
+
+/** A cursor on a message, with what the next append there needs to know of it. */
+export function cursorOn(
+  cursor: Pick<Cursor, 'channelId' | 'userId'>,
+  leaf: Pick<StoredMessage, 'id' | 'depth' | 'sums' | 'childCount' | 'branch'>,
+  now: number,
+): StoredCursor {
+  return { ...updateCursor(cursor, leaf, now), leafChildren: leaf.childCount, leafBranch: leaf.branch };
+}
+
+export const branchItem = (channelId: string, branch: Branch): Item => ({
+  ...keys.branch(channelId, branch.name),
+  v: ITEM_VERSION,
+  ...branch,
+});
+
+export function toBranch(item: Item): Branch {
+  const read = upgraded(item);
+  return {
+    name: String(read.name),
+    startId: String(read.startId),
+    parentId: read.parentId === null ? null : String(read.parentId),
+    parentDepth: Number(read.parentDepth),
+    ...pick(read, ['parentBranch']),
+    leafId: String(read.leafId),
+  };
+}

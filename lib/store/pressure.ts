@@ -8,6 +8,7 @@ import type { StoreContext } from './context.ts';
 import type { Item } from './db.ts';
 import { publicChannel, type StoredChannel, toChannel } from './items.ts';
 import { keys, pressurePartition, pressurePartitions, ranges } from './keys.ts';
+import { MAX_SORT_NUMBER } from './storable.ts';
 
 /** A18, design 4: could this cursor ever need an automatic compaction? */
 const belongs = (channel: Channel, sums: ContextSums): boolean =>
@@ -16,6 +17,8 @@ const belongs = (channel: Channel, sums: ContextSums): boolean =>
   channel.settings.auto_compaction !== false &&
   sums.messages >= PRESSURE_MIN_MESSAGES &&
   sums.chars > PRESSURE_MIN_CHARS;
+
+export const PRESSURE_ATTRIBUTES = ['modelKey', 'threshold', 'pressurePk', 'pressureSk'] as const;
 
 /** The index attributes of a cursor; none when it does not belong in the sparse index. */
 export function pressureAttributes(channel: Channel, sums: ContextSums): Item {
@@ -26,14 +29,14 @@ export function pressureAttributes(channel: Channel, sums: ContextSums): Item {
     return {
       modelKey,
       pressurePk: pressurePartition(modelKey, 'default', channel.id),
-      pressureSk: sums.tokens,
+      pressureSk: Math.min(sums.tokens, MAX_SORT_NUMBER),
     };
   }
   return {
     modelKey,
     threshold,
     pressurePk: pressurePartition(modelKey, 'overridden', channel.id),
-    pressureSk: sums.tokens / threshold,
+    pressureSk: Math.min(sums.tokens / threshold, MAX_SORT_NUMBER),
   };
 }
 

@@ -10,7 +10,7 @@ import {
   toChannel,
   toCursor,
 } from './items.ts';
-import { keys, ranges } from './keys.ts';
+import { askedMessage, keys, ranges } from './keys.ts';
 
 /** A channel that is there and not deleted. Throws `NotFoundError` (`channel_not_found`). */
 export function liveChannel(item: Item | undefined, channelId: string): StoredChannel {
@@ -40,7 +40,7 @@ export function createReader({ db }: StoreContext) {
 
   /** Messages by id; the parts of large ones cost a second round trip. */
   async function messages(channelId: string, ids: readonly string[]): Promise<(StoredMessage | undefined)[]> {
-    const heads = await db.batchGet(ids.map((id) => keys.message(channelId, id)));
+    const heads = await db.batchGet(ids.map((id) => askedMessage(channelId, id)));
     const partKeys = heads.flatMap((head) =>
       head === undefined
         ? []

@@ -14,15 +14,16 @@ export const nearestSummary = (path: readonly Message[]): SummaryMessage | undef
   path.findLast(isSummaryMessage);
 
 /**
- * The model context of a path that starts at the root: leading system messages, the nearest summary, and every
+ * The model context of a path that starts at the root: pinned system messages, the nearest summary, and every
  * non-summary message after what it covers (design 3).
  */
-export function contextOfPath(path: readonly Message[]): {
-  summary?: SummaryMessage;
-  messages: readonly Message[];
-} {
-  const summary = nearestSummary(path);
-  const plain = path.filter((message) => !isSummaryMessage(message));
-  if (summary === undefined) return { messages: plain };
-  return { summary, messages: plain.filter(({ id }) => id > summary.metadata.coversUntil) };
+export function contextOfPath<M extends Message>(
+  path: readonly M[],
+): { pinned: readonly M[]; summary?: M & SummaryMessage; messages: readonly M[] } {
+  const summary = path.findLast((message): message is M & SummaryMessage => isSummaryMessage(message));
+  const pinnedIds = new Set(path.at(-1)?.sums.pinned);
+  const pinned = path.filter(({ id }) => pinnedIds.has(id));
+  const after = path.slice(path.findIndex(({ id }) => id === summary?.metadata.coversUntil) + 1);
+  const messages = after.filter((message) => !isSummaryMessage(message) && !pinnedIds.has(message.id));
+  return summary === undefined ? { pinned, messages } : { pinned, summary, messages };
 }

@@ -5,9 +5,15 @@ type Weighed = Pick<Message, 'id' | 'role' | 'tokens' | 'chars' | 'reportedToken
 
 export const EMPTY_SUMS: ContextSums = { tokens: 0, messages: 0, chars: 0, pinned: [] };
 
+/** Every message carries the list of pinned ones; a conversation of system messages must not make them all grow. */
+const MAX_PINNED = 32;
+
 /** A system message with nothing but system messages above it stays in the context for ever. */
 const isPinned = (message: Weighed, parent: ContextSums): boolean =>
-  message.role === 'system' && parent.boundaryId === undefined && parent.messages === parent.pinned.length;
+  message.role === 'system' &&
+  parent.boundaryId === undefined &&
+  parent.messages === parent.pinned.length &&
+  parent.pinned.length < MAX_PINNED;
 
 /** Sums of a plain message below `parent`. What the provider reported for the context replaces the estimate. */
 export function extendSums(parent: ContextSums, message: Weighed): ContextSums {
