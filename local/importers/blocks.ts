@@ -22,7 +22,7 @@ function blockOf(value: unknown, place: string): ContentBlock | undefined {
 
 function toolResult(block: Record<string, unknown>): Record<string, unknown> {
   const parts = Array.isArray(block.content)
-    ? block.content.flatMap((part) => {
+    ? block.content.flatMap((part): unknown[] => {
         const { type, text, source } = fieldsOf(part);
         if (type === 'image') return [imageReference(source)];
         return typeof text === 'string' ? [{ type: 'text', text }] : [];
