@@ -13,9 +13,10 @@ type Located = { readonly value: unknown; readonly place: string };
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The place of a JSON error, as line and column. */
+/** The place of a JSON error as line and column; empty when the parser does not tell. */
 function whereOf(error: unknown, text: string): string {
   const at = /position (\d+)/.exec(String(error))?.[1];
+  if (at === undefined && !unfinished(error)) return '';
   const before = text.slice(0, at === undefined ? text.length : Number(at));
   const line = before.split('\n').length;
   return `line ${line}, column ${before.length - before.lastIndexOf('\n')}`;
