@@ -2,6 +2,12 @@
 const MAX_CHARS_PER_TOKEN = 8;
 const ELLIPSIS = '…';
 
+/** The first `max` UTF-16 units, one less where that would cut a character in two. */
+export function clip(text: string, max: number): string {
+  const last = text.charCodeAt(max - 1);
+  return text.slice(0, text.length > max && last >= 0xd800 && last <= 0xdbff ? max - 1 : max);
+}
+
 /** The longest start of a text that fits in `maxTokens`, cut between characters; an ellipsis when none does. */
 export function head(text: string, maxTokens: number, estimate: (text: string) => number): string {
   const points = [...text.trim().slice(0, maxTokens * MAX_CHARS_PER_TOKEN)];

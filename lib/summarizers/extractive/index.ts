@@ -58,7 +58,7 @@ export function createExtractiveSummarizer(options: ExtractiveOptions = {}): Sum
     const filled = fill({ corpus, sources, weights, estimate, maxTokens });
     await checkpoint(signal);
     const first = sources[0]?.text ?? '';
-    const text = filled === '' && first !== '' ? head(first, maxTokens, estimate) : filled;
+    const text = (filled === '' && first !== '' ? head(first, maxTokens, estimate) : filled).toWellFormed();
     return {
       text,
       model: EXTRACTIVE_MODEL,

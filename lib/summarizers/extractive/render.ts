@@ -24,7 +24,7 @@ function merged(spans: readonly Span[]): Span[] {
 }
 
 function fragment(unit: Unit, spans: readonly Span[]): string {
-  if (unit.whole) return unit.text;
+  if (unit.whole) return unit.text.replace(LOOSE_END, '');
   return merged(spans)
     .map(({ from, to }) => unit.text.slice(unit.words[from]?.start, unit.words[to - 1]?.end))
     .map((text) => text.replace(LOOSE_END, ''))

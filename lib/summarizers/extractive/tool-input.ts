@@ -1,3 +1,5 @@
+import { clip } from './head.ts';
+
 const MAX_VALUE = 120;
 const MAX_ENTRIES = 8;
 
@@ -7,7 +9,7 @@ function shownValue(value: unknown): string {
     .slice(0, 4 * MAX_VALUE)
     .replace(/\s+/gu, ' ')
     .trim();
-  return line.length > MAX_VALUE ? `${line.slice(0, MAX_VALUE)}…` : line;
+  return line.length > MAX_VALUE ? `${clip(line, MAX_VALUE)}…` : line;
 }
 
 /** The arguments of a tool call on one line, `key=value, …`; long values and long lists are cut. */

@@ -77,7 +77,7 @@ class TermTable {
 }
 
 function factorOf(segment: Segment, words: readonly Word[], question: boolean): number {
-  const courtesy = !segment.whole && isCourtesy(words) ? COURTESY_FACTOR : 1;
+  const courtesy = !segment.code && isCourtesy(words) ? COURTESY_FACTOR : 1;
   return courtesy * (question ? QUESTION_FACTOR : 1);
 }
 
@@ -86,7 +86,9 @@ export function buildCorpus(sources: readonly Source[]): Corpus {
   const table = new TermTable();
   const units: Unit[] = [];
   for (const [index, source] of sources.entries()) {
-    const parts = source.whole ? [{ text: source.text.trim(), whole: true }] : segments(source.text);
+    const parts = source.whole
+      ? [{ text: source.text.trim(), whole: true, code: true }]
+      : segments(source.text);
     for (const part of parts) {
       const words = wordsOf(part.text);
       if (words.length === 0) continue;

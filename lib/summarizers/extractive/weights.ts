@@ -4,7 +4,10 @@ import type { Corpus, Term } from './units.ts';
 export type Weights = { readonly first: Float64Array; readonly again: Float64Array };
 
 const NUMBER_BOOST = 1.3;
-const IDENTIFIER_BOOST = 1.6;
+/** For each part of an identifier: a path says as much as its parts, and costs as much. */
+const IDENTIFIER_BOOST = 1.3;
+const MAX_PARTS = 8;
+const PART = /[\p{L}\p{M}]+|\p{N}+/gu;
 const NAME_BOOST = 1.5;
 const ASKED_BOOST = 2.5;
 const AGAIN = 0.1;
@@ -26,7 +29,8 @@ function burstiness(term: Term, blocks: number): number {
 
 function boost(term: Term): number {
   if (term.kind === 'number') return NUMBER_BOOST;
-  if (term.kind === 'identifier') return IDENTIFIER_BOOST;
+  if (term.kind === 'identifier')
+    return IDENTIFIER_BOOST * Math.min(MAX_PARTS, term.key.match(PART)?.length ?? 1);
   return term.capitals * 2 > term.count ? NAME_BOOST : 1;
 }
 

@@ -13,11 +13,12 @@ export type Word = {
   readonly negation: boolean;
 };
 
-const CHUNK = /\S+/gu;
+/** A run of a script without spaces, or anything else between spaces: a URL inside Chinese text is a run of its own. */
+const CHUNK = new RegExp(`${UNSPACED.source}+|(?:(?!${UNSPACED.source})\\S)+`, 'gu');
 const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
 const EDGES = /^[^\p{L}\p{M}\p{N}/~@#$.]+|[^\p{L}\p{M}\p{N}/%+#°€$]+$/gu;
 const HAS_INNER_MARK =
-  /[\p{L}\p{N}][_/\\@:=.#&?]+[\p{L}\p{N}]|^[/~@#$.]+[\p{L}]|^\/|\p{Ll}\p{Lu}|\p{L}\p{N}|\p{N}\p{L}{2}/u;
+  /[\p{L}\p{N}][_/\\@:=.#&?]+[\p{L}\p{N}]|^[/~@#$.]+[\p{L}]|^\/|\p{Ll}\p{Lu}|\p{L}\p{N}|\p{N}\p{L}{2}|\p{Lu}-\p{N}|\p{N}-\p{Lu}/u;
 const NUMBER = /^[#$€£¥+-]?\p{N}[\p{N}.,:/%°-]*(?:st|nd|rd|th|[a-zA-Z])?$/u;
 const PARTS = /[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}]+)*/gu;
 
@@ -80,7 +81,7 @@ function spacedWord(raw: string, start: number, first: boolean): Word[] {
       start: from,
       end: to,
       key: stem(lowerPart),
-      kind: 'word',
+      kind: NUMBER.test(text) ? 'number' : 'word',
       capital: !first && /^\p{Lu}/u.test(text),
       negation: isNegation(lowerPart),
     };
