@@ -1,4 +1,8 @@
-import { GetSecretValueCommand, ResourceNotFoundException, type SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import {
+  GetSecretValueCommand,
+  ResourceNotFoundException,
+  type SecretsManagerClient,
+} from '@aws-sdk/client-secrets-manager';
 
 /** What a key of the provider starts with; a value that was generated for a new secret does not. */
 const KEY_PREFIX = 'sk-';
