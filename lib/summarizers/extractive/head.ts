@@ -8,16 +8,20 @@ export function clip(text: string, max: number): string {
   return text.slice(0, text.length > max && last >= 0xd800 && last <= 0xdbff ? max - 1 : max);
 }
 
-/** The longest start of a text that fits in `maxTokens`, cut between characters; an ellipsis when none does. */
+/** The longest start of a text that fits in `maxTokens`, cut between characters and marked as cut. */
 export function head(text: string, maxTokens: number, estimate: (text: string) => number): string {
-  const points = [...text.trim().slice(0, maxTokens * MAX_CHARS_PER_TOKEN)];
+  const line = text
+    .trim()
+    .slice(0, maxTokens * MAX_CHARS_PER_TOKEN)
+    .replace(/\s+/gu, ' ');
+  if (line.length === text.trim().length && estimate(line) <= maxTokens) return line;
+  const points = [...line];
   let low = 0;
   let high = points.length;
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
-    if (estimate(points.slice(0, middle).join('')) <= maxTokens) low = middle;
+    if (estimate(points.slice(0, middle).join('').trimEnd() + ELLIPSIS) <= maxTokens) low = middle;
     else high = middle - 1;
   }
-  const fitting = points.slice(0, low).join('').trim();
-  return fitting === '' ? ELLIPSIS : fitting.replace(/\s*[\n\r]\s*/gu, ' ');
+  return points.slice(0, low).join('').trimEnd() + ELLIPSIS;
 }

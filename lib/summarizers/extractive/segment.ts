@@ -26,8 +26,17 @@ const CLAUSE_END = /(?<=[,;:،؛])\s+|\s+(?=[–—-]\s)/u;
 const UNSPACED_CLAUSE_END = /(?<=[，、；：]|[,;](?=\P{N}))/u;
 const SPACE = /(?<=\s)/u;
 
+const clipRun = (run: string): string =>
+  run.length > MAX_RUN && !UNSPACED.test(run.slice(0, MAX_RUN)) ? `${clip(run, MAX_RUN)}…` : run;
+
+/** Parts long runs where minified data has its commas, and cuts what is still too long. */
 const clipData = (text: string): string =>
-  text.replace(LONG_RUN, (run) => (UNSPACED.test(run.slice(0, MAX_RUN)) ? run : `${clip(run, MAX_RUN)}…`));
+  text.replace(LONG_RUN, (run) =>
+    run
+      .split(/(?<=[,;&|}])/u)
+      .map(clipRun)
+      .join(' '),
+  );
 
 /** Joins neighbours while they stay short, so that a comma alone does not make a fragment. */
 function joined(parts: readonly string[], max: number, glue: string): string[] {
@@ -69,7 +78,7 @@ function clauses(sentence: string): Segment[] {
 }
 
 const proseSegments = (line: string): Segment[] =>
-  clipData(line.replace(MARKER, ''))
+  clipData(line.replace(/\s+/gu, ' ').replace(MARKER, ''))
     .split(SENTENCE_END)
     .map((sentence) => sentence.trim())
     .filter((sentence) => sentence !== '')

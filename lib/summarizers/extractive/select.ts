@@ -56,13 +56,10 @@ export class Selection {
     for (;;) {
       const unit = this.#heap.pop();
       if (unit === undefined) return undefined;
-      const best = this.#evaluate(unit);
-      if (best === undefined || best.ratio < MIN_RATIO) continue;
-      if (best.ratio < this.#heap.topKey) {
-        this.#heap.push(unit, best.ratio);
-      } else if (best.cost > room) {
-        this.#tooLarge.push(unit);
-      } else {
+      const best = this.#evaluate(unit, room);
+      if (best === undefined) this.#tooLarge.push(unit);
+      else if (best.ratio < this.#heap.topKey) this.#heap.push(unit, best.ratio);
+      else if (best.ratio > MIN_RATIO) {
         this.#take(unit, best);
         return { choice: { unit, from: best.from, to: best.to }, cost: best.cost };
       }
@@ -77,7 +74,7 @@ export class Selection {
   }
 
   #offer(unit: number): void {
-    const best = this.#evaluate(unit);
+    const best = this.#evaluate(unit, Number.POSITIVE_INFINITY);
     if (best !== undefined) this.#heap.push(unit, best.ratio);
   }
 
@@ -90,7 +87,7 @@ export class Selection {
     this.#offer(index);
   }
 
-  #evaluate(index: number): Offer | undefined {
+  #evaluate(index: number, room: number): Offer | undefined {
     this.#evaluations += 1;
     const unit = this.#corpus.units[index];
     if (unit === undefined) return undefined;
@@ -98,6 +95,7 @@ export class Selection {
       gains: this.#gains(unit),
       taken: this.#taken.get(index) ?? [],
       density: (this.#costs.units[index] ?? 0) / Math.max(1, unit.text.length),
+      room,
       opening: this.#opened.has(unit.source) ? 0 : this.#costs.label,
     });
   }

@@ -12,6 +12,8 @@ export type Terms = {
   readonly density: number;
   /** Tokens that the first fragment of a source costs on top: its label. */
   readonly opening: number;
+  /** Tokens that an offer may cost. */
+  readonly room: number;
 };
 
 /** A shorter fragment tells too little, unless it is all there is. */
@@ -52,18 +54,19 @@ function edgesOf(unit: Unit): Edges {
   return { starts, ends, clause };
 }
 
-function wholeOffer(unit: Unit, { gains, taken, density, opening }: Terms): Offer | undefined {
+function wholeOffer(unit: Unit, { gains, taken, density, opening, room }: Terms): Offer | undefined {
   if (taken.length > 0) return undefined;
   const gain = gains.reduce((sum, worth) => sum + worth, 0);
   const cost = unit.text.length * density + SEPARATOR_TOKENS + opening;
+  if (cost > room) return undefined;
   return { from: 0, to: unit.words.length, cost, ratio: gain / (cost + FRAGMENT) };
 }
 
-/** The fragment of a unit, among the words not yet taken, that gains most for its tokens. */
+/** The fragment of a unit, among the words not yet taken, that gains most for its tokens; undefined when none fits. */
 export function bestOffer(unit: Unit, terms: Terms): Offer | undefined {
   if (unit.whole) return wholeOffer(unit, terms);
   const { words } = unit;
-  const { gains, density, opening } = terms;
+  const { gains, density, opening, room } = terms;
   const free = words.map((_, at) => !terms.taken.some(({ from, to }) => at >= from && at < to));
   const { starts, ends, clause } = edgesOf(unit);
   let best: Offer | undefined;
@@ -79,6 +82,7 @@ export function bestOffer(unit: Unit, terms: Terms): Offer | undefined {
       if (!ends[to] || (count < MIN_WORDS && count < words.length && !joins)) continue;
       const length = (words[to]?.end ?? 0) - (words[from]?.start ?? 0);
       const cost = length * density + SEPARATOR_TOKENS + opening;
+      if (cost > room) break;
       const raggedEnd = clause[to] || free[to + 1] === false ? 0 : RAGGED_END;
       const ratio = gain / (cost + FRAGMENT + raggedStart + raggedEnd);
       if (best === undefined || ratio > best.ratio) best = { from, to: to + 1, cost, ratio };

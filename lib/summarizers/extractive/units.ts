@@ -44,11 +44,14 @@ const BLOCK_UNITS = 30;
 const QUESTION_FACTOR = 0.6;
 /** A few words without a name, number or identifier are mostly courtesy. */
 const COURTESY_WORDS = 3;
-const COURTESY_FACTOR = 0.6;
+const COURTESY_FACTOR = 0.4;
+/** What must not or cannot be is a limit that the rest depends on. */
+const NEGATED_FACTOR = 1.2;
 const QUESTION = /[?？؟;]["'”’)»]*$/u;
 
 const isCourtesy = (words: readonly Word[]): boolean =>
-  words.length <= COURTESY_WORDS && words.every(({ kind, capital }) => kind === 'word' && !capital);
+  words.length <= COURTESY_WORDS &&
+  words.every(({ kind, capital, negation }) => kind === 'word' && !capital && !negation);
 
 class TermTable {
   readonly terms: Term[] = [];
@@ -78,7 +81,8 @@ class TermTable {
 
 function factorOf(segment: Segment, words: readonly Word[], question: boolean): number {
   const courtesy = !segment.code && isCourtesy(words) ? COURTESY_FACTOR : 1;
-  return courtesy * (question ? QUESTION_FACTOR : 1);
+  const negated = words.some(({ negation }) => negation) ? NEGATED_FACTOR : 1;
+  return courtesy * negated * (question ? QUESTION_FACTOR : 1);
 }
 
 /** Splits the sources into units and counts their terms; segments without a word are left out. */

@@ -9,8 +9,8 @@ const IDENTIFIER_BOOST = 1.3;
 const MAX_PARTS = 8;
 const PART = /[\p{L}\p{M}]+|\p{N}+/gu;
 const NAME_BOOST = 1.5;
-const ASKED_BOOST = 2.5;
-const AGAIN = 0.1;
+const ASKED_BOOST = 4;
+const AGAIN = 0;
 /** What was asked for is worth hearing more than once. */
 const ASKED_AGAIN = 0.7;
 const RETURNED = 0.25;

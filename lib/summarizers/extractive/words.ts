@@ -30,6 +30,7 @@ const NEGATIONS = new Set(
     'لا لم لن ليس ليست بدون לא אין בלי değil yok नहीं मत न 안 못'
   ).split(' '),
 );
+const UNSPACED_NEGATION = /^[不没沒别別无無未勿禁]|ない$|ません$|^ไม่/u;
 const isNegation = (lower: string): boolean => NEGATIONS.has(lower) || /n['’]t$/u.test(lower);
 
 const SUFFIXES = ['ing', 'ed', 'es', 's'];
@@ -58,7 +59,7 @@ function unspacedWords(text: string, offset: number): Word[] {
       key: segment.toLowerCase(),
       kind,
       capital: false,
-      negation: false,
+      negation: UNSPACED_NEGATION.test(segment),
     });
   }
   return words;
