@@ -18,6 +18,8 @@ export type DemoChannel = {
   readonly title: string;
   readonly messages: number;
   readonly tokensBefore: number;
+  /** The last message of the active path is not a question. */
+  readonly isAnswered: boolean;
   tokensAfter: number;
   summaryId: string | null;
   summarizedCount: number;
@@ -42,8 +44,12 @@ const SETTLED_MS = 12_000;
 const AUTO_MIN_MESSAGES = 10;
 const AUTO_MIN_CHARS = 20_000;
 
-const isAutomatic = ({ messages, chars, over_threshold }: Pressure): boolean =>
-  over_threshold && messages >= AUTO_MIN_MESSAGES && chars > AUTO_MIN_CHARS;
+/** Why automatic compaction leaves a conversation over its threshold alone; `undefined` when it takes it. */
+function leftAlone({ messages, chars }: Pressure, isAnswered: boolean): string | undefined {
+  if (!isAnswered) return 'its last turn has no answer yet';
+  if (messages < AUTO_MIN_MESSAGES) return `it has fewer than ${AUTO_MIN_MESSAGES} messages`;
+  return chars > AUTO_MIN_CHARS ? undefined : `it has no more than ${AUTO_MIN_CHARS} characters`;
+}
 
 /** The main job once, over the API alone: as a chat application and an administrator would do it. */
 export async function runDemo(
@@ -84,6 +90,7 @@ export async function runDemo(
         title: conversation.title,
         messages: conversation.messages.length,
         tokensBefore: tokens,
+        isAnswered: lastRole(conversation) === 'assistant',
         tokensAfter: tokens,
         summaryId: null,
         summarizedCount: 0,
@@ -108,7 +115,8 @@ export async function runDemo(
           await note(channel, pressure.tokens);
           changedAt = performance.now();
         }
-        if (isAutomatic(pressure) || pressure.state === 'compacting') open += 1;
+        const taken = pressure.over_threshold && leftAlone(pressure, channel.isAnswered) === undefined;
+        if (taken || pressure.state === 'compacting') open += 1;
       }
       if (open === 0) return;
       await delay(POLL_MS);
@@ -122,8 +130,9 @@ export async function runDemo(
       if (channel.summaryId === null) channel.reason = 'under its threshold, nothing to do';
       return;
     }
+    const why = leftAlone(before, channel.isAnswered) ?? 'it did not get smaller by itself';
     progress(
-      `"${channel.title}" is too short for automatic compaction; summarizing it as a person would, by the button`,
+      `automatic compaction leaves "${channel.title}" alone (${why}); summarizing it by the button, as a person would`,
     );
     try {
       await owner('POST', `/channels/${channel.channelId}/summarize`, resultReply);
@@ -161,6 +170,10 @@ export async function runDemo(
     );
   }
 }
+
+/** Role of the message that was shown last. */
+const lastRole = ({ messages, currentRef }: ImportedConversation): string | undefined =>
+  messages.find(({ ref }) => ref === currentRef)?.role ?? messages.at(-1)?.role;
 
 const isToolResult = (content: unknown): boolean =>
   Array.isArray(content) && content.length > 0 && content.every((block) => block?.type === 'tool_result');
