@@ -146,6 +146,8 @@ class ChildEnvironment implements Environment {
     );
     const late = new Promise<Outcome>((resolve) => {
       const timer = setTimeout(() => {
+        // Not to be used again, although its exit is noticed only later
+        this.alive = false;
         this.#child.kill('SIGKILL');
         resolve(
           failure(
