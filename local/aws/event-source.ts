@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { UnsupportedTemplateError } from './errors.ts';
+import type { Outcome } from './functions/environment.ts';
 import type { LambdaFunction } from './functions/function.ts';
 import type { Queue } from './sqs.ts';
 import { type AwsCaller, callAws } from './support/aws-json.ts';
@@ -183,16 +184,24 @@ export class EventSourceMapping {
         QueueUrl: this.queue.url,
         Entries: done.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle })),
       });
-    if (failed.length > 0) await this.#leave(failed, outcome.ok ? 'failed' : outcome.kind);
+    if (failed.length > 0) await this.#leave(failed, outcome);
   }
 
-  /** Failed messages wait for the end of their visibility; in a time lapse that end is brought forward. */
-  async #leave(failed: readonly Message[], why: string): Promise<void> {
-    const seconds = Math.ceil((this.queue.visibilitySeconds * this.#minuteMs) / 60_000);
+  /**
+   * Failed messages wait for the end of their visibility. In a time lapse that end is brought forward: for those of an
+   * ended process to now, because nothing works on them any more.
+   */
+  async #leave(failed: readonly Message[], outcome: Outcome): Promise<void> {
+    const isTimeLapse = this.#minuteMs < 60_000;
+    const seconds =
+      isTimeLapse && wasEnded(outcome)
+        ? 0
+        : Math.ceil((this.queue.visibilitySeconds * this.#minuteMs) / 60_000);
+    const why = outcome.ok ? 'failed' : outcome.error.errorType;
     this.#warn(
       `${failed.length} message(s) of ${this.queue.name} stay in the queue (${why}), visible again in about ${seconds} s`,
     );
-    if (this.#minuteMs >= 60_000) return;
+    if (!isTimeLapse) return;
     await callAws(this.#caller, 'sqs', 'ChangeMessageVisibilityBatch', {
       QueueUrl: this.queue.url,
       Entries: failed.map(({ ReceiptHandle }, index) => ({
@@ -236,6 +245,11 @@ export class EventSourceMapping {
   #warn(message: string): void {
     this.#log({ level: 'warn', source: 'queue', resource: this.target.config.label, message });
   }
+}
+
+/** Whether the function's process was killed: from outside, by a crash or for its timeout. */
+function wasEnded(outcome: Outcome): boolean {
+  return !outcome.ok && ['Runtime.ExitError', 'Sandbox.Timedout'].includes(outcome.error.errorType);
 }
 
 /** The part that a property names. Throws `UnsupportedTemplateError` when it is not one that runs here. */

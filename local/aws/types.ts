@@ -49,7 +49,10 @@ export type EmbeddedAwsOptions = {
   readonly accountId?: string;
   /** Used in generated names; keep it the same for one `dataDir`. */
   readonly stackName?: string;
-  /** Time lapse: how long a minute of schedules, retries and redelivery lasts, in milliseconds (60 000). */
+  /**
+   * Time lapse: how long a minute of schedules, retries and redelivery lasts, in milliseconds (60 000). Under 60 000 the
+   * messages of a killed or timed-out invocation are visible again at once.
+   */
   readonly schedule?: { readonly minuteMs?: number };
   /** Added to the environment of every function, e.g. a model key; the template's own variables win. */
   readonly environment?: Readonly<Record<string, string>>;
