@@ -54,6 +54,8 @@ type TableProperties = z.infer<typeof tableProperties>;
 export type DynamoDb = { readonly endpoint: string; readonly pid?: number; stop(): Promise<void> };
 
 const START_MS = 10_000;
+/** One try; a connection made while the engine starts may never be answered. */
+const ANSWER_MS = 500;
 const STOP_MS = 3_000;
 
 /** Starts the bundled DynamoDB engine on a free port; `file` keeps the data. */
@@ -142,7 +144,7 @@ async function answering(
   for (const began = performance.now(); performance.now() - began < START_MS; ) {
     if (state.ended) break;
     try {
-      await callAws(caller, 'dynamodb', 'ListTables', {});
+      await callAws(caller, 'dynamodb', 'ListTables', {}, AbortSignal.timeout(ANSWER_MS));
       return;
     } catch (error) {
       if (error instanceof AwsCallError) throw error;
