@@ -193,21 +193,21 @@ export class EventSourceMapping {
    */
   async #leave(failed: readonly Message[], outcome: Outcome): Promise<void> {
     const isTimeLapse = this.#minuteMs < 60_000;
-    const seconds =
-      isTimeLapse && wasEnded(outcome)
-        ? 0
-        : Math.ceil((this.queue.visibilitySeconds * this.#minuteMs) / 60_000);
+    const ms = isTimeLapse && wasEnded(outcome) ? 0 : (this.queue.visibilitySeconds * this.#minuteMs) / 60;
     const why = outcome.ok ? 'failed' : outcome.error.errorType;
     this.#warn(
-      `${failed.length} message(s) of ${this.queue.name} stay in the queue (${why}), visible again in about ${seconds} s`,
+      `${failed.length} message(s) of ${this.queue.name} stay in the queue (${why}), visible again in about ${ms / 1000} s`,
     );
     if (!isTimeLapse) return;
+    // A queue counts in whole seconds; a shorter wait is spent here.
+    if (ms < 1000) await pause(ms);
+    const VisibilityTimeout = ms < 1000 ? 0 : Math.round(ms / 1000);
     await callAws(this.#caller, 'sqs', 'ChangeMessageVisibilityBatch', {
       QueueUrl: this.queue.url,
       Entries: failed.map(({ ReceiptHandle }, index) => ({
         Id: String(index),
         ReceiptHandle,
-        VisibilityTimeout: seconds,
+        VisibilityTimeout,
       })),
     });
   }

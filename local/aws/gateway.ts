@@ -11,8 +11,9 @@ import type { Account, Log, LogEntry } from './types.ts';
 /** The engines behind the gateway. */
 export type Backends = {
   readonly account: Account;
-  readonly dynamodb: string;
-  readonly sqs: string;
+  /** Endpoints of the engines; absent when the template has no table or no queue. */
+  readonly dynamodb: string | undefined;
+  readonly sqs: string | undefined;
   putEvents(input: unknown): Promise<object>;
   secrets(operation: string, input: unknown): object;
   lambda(request: RestRequest): Promise<RestAnswer>;
@@ -80,9 +81,15 @@ async function dispatch(
 ): Promise<void> {
   switch (call.service) {
     case 'dynamodb':
-      return proxy(backends.dynamodb, request, response);
+      return proxy(endpointOf(call, backends.dynamodb), request, response);
     case 'sqs':
-      return rewriteQueues(call.operation, backends.account, backends.sqs, request, response);
+      return rewriteQueues(
+        call.operation,
+        backends.account,
+        endpointOf(call, backends.sqs),
+        request,
+        response,
+      );
     case 'events': {
       if (call.operation !== 'PutEvents') throw unknownOperation(call);
       return respond(response, await backends.putEvents(await readJson(request)));
@@ -96,6 +103,14 @@ async function dispatch(
     default:
       throw unknownOperation(call);
   }
+}
+
+function endpointOf({ service, operation }: Call, endpoint: string | undefined): string {
+  if (endpoint !== undefined) return endpoint;
+  throw new ServiceError(
+    'UnknownOperationException',
+    `The stack has nothing that ${operation} of ${service} could work on.`,
+  );
 }
 
 function unknownOperation({ service, operation }: Call): ServiceError {

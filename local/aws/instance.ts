@@ -47,8 +47,8 @@ async function start(options: EmbeddedAwsOptions, cleanup: Cleanup): Promise<Emb
   const caller = { endpoint: account.gatewayUrl, region: account.region, accessKeyId: 'aws' };
   const backends: Mutable<Backends> = {
     account,
-    dynamodb: dynamodb.endpoint,
-    sqs: sqs.endpoint,
+    dynamodb: dynamodb?.endpoint,
+    sqs: sqs?.endpoint,
     putEvents: notYet,
     secrets: notYet,
     lambda: notYet,
@@ -66,7 +66,7 @@ async function start(options: EmbeddedAwsOptions, cleanup: Cleanup): Promise<Emb
   stack.start();
   return stack.facade(account, {
     outputs: template.outputs,
-    resources: describeResources(template.resources, { account, dynamodb: dynamodb.endpoint, wiring }),
+    resources: describeResources(template.resources, { account, dynamodb: dynamodb?.endpoint ?? '', wiring }),
     issuer,
   });
 }
@@ -113,18 +113,20 @@ async function startEngines(
   log: Log,
 ) {
   const { dataDir } = options;
+  const has = (...types: string[]) => template.resources.some(({ type }) => types.includes(type));
+  const started = <T extends { stop(): Promise<void> }>(engine: T): T => {
+    cleanup.add(() => engine.stop());
+    return engine;
+  };
+  const sqsOptions = {
+    region: account.region,
+    ...(dataDir === undefined ? {} : { dataDir: join(dataDir, 'sqs') }),
+  };
   const engines = await Promise.allSettled([
-    startTables(options, watchdog, log).then((engine) => {
-      cleanup.add(() => engine.stop());
-      return engine;
-    }),
-    startSqs({
-      region: account.region,
-      ...(dataDir === undefined ? {} : { dataDir: join(dataDir, 'sqs') }),
-    }).then((engine) => {
-      cleanup.add(() => engine.stop());
-      return engine;
-    }),
+    has('AWS::DynamoDB::Table', 'AWS::DynamoDB::GlobalTable')
+      ? startTables(options, watchdog, log).then(started)
+      : undefined,
+    has('AWS::SQS::Queue') ? startSqs(sqsOptions).then(started) : undefined,
     startIssuer(template, dataDir),
   ] as const);
   const [dynamodb, sqs, issuer] = engines;

@@ -9,7 +9,9 @@ import {
   startEmbeddedAws,
 } from '../../local/aws/index.ts';
 
-export type Resources = Readonly<Record<string, { Type: string; Properties?: object; [other: string]: unknown }>>;
+export type Resources = Readonly<
+  Record<string, { Type: string; Properties?: object; [other: string]: unknown }>
+>;
 
 const cleanups: (() => Promise<unknown>)[] = [];
 after(async () => {
@@ -74,7 +76,10 @@ export async function start(
 }
 
 /** The first answer of `look` that is there; fails after `ms`. */
-export async function eventually<T>(look: () => T | undefined | Promise<T | undefined>, ms = 8_000): Promise<T> {
+export async function eventually<T>(
+  look: () => T | undefined | Promise<T | undefined>,
+  ms = 8_000,
+): Promise<T> {
   for (const began = performance.now(); performance.now() - began < ms; ) {
     const found = await look();
     if (found !== undefined && found !== false) return found;
