@@ -45,13 +45,17 @@ function answer(response: ServerResponse, scripted: Scripted, model: string): vo
     response.socket?.resetAndDestroy();
     return;
   }
-  if ('raw' in scripted) return send(200, scripted.raw);
+  if ('raw' in scripted) {
+    send(200, scripted.raw);
+    return;
+  }
   if ('status' in scripted) {
-    return send(
+    send(
       scripted.status,
       JSON.stringify({ type: 'error', error: { type: 'x', message: 'secret detail' } }),
       scripted.headers,
     );
+    return;
   }
   const message = {
     id: 'msg_1',
@@ -66,7 +70,7 @@ function answer(response: ServerResponse, scripted: Scripted, model: string): vo
     stop_sequence: null,
     usage: { input_tokens: 1_000, output_tokens: 50 },
   };
-  return send(200, JSON.stringify(message));
+  send(200, JSON.stringify(message));
 }
 
 /** A server on this machine that speaks the Messages API; the last answer of the script repeats. */
