@@ -66,7 +66,7 @@ export function createAppend(context: StoreContext): ConversationStore['append']
     }
     const leaf = await db.get(keys.message(channel.id, leafId));
     if (leaf === undefined) throw unknownParent(leafId);
-    return request.branch === true ? toNode(leaf) : followSummaries(db, channel.id, toNode(leaf));
+    return toNode(leaf);
   }
 
   function messageOf(request: AppendRequest, parent: Parent): StoredMessage {

@@ -149,11 +149,11 @@ export function createCompactionStore(context: StoreContext): CompactionStore {
           ':now': now,
         },
       });
-      if (item === undefined) {
-        liveChannel(await db.get(keys.meta(channelId)), channelId);
-        return undefined;
-      }
-      return { channelId, owner, fence: Number(item.fence) };
+      if (item !== undefined) return { channelId, owner, fence: Number(item.fence) };
+      const { compaction } = liveChannel(await db.get(keys.meta(channelId)), channelId);
+      // The answer to our own write was lost and the client sent it again: the lease is ours all the same.
+      const ours = compaction.lease?.owner === owner && compaction.lease.expiresAt === now + leaseMs;
+      return ours ? { channelId, owner, fence: compaction.fence } : undefined;
     },
 
     endLease,

@@ -43,6 +43,17 @@ type UpdateOf = Tableless<UpdateCommandInput> & { readonly Key: Key };
 export type Db = ReturnType<typeof createDb>;
 
 export function createDb(client: DynamoDBDocumentClient, tableName: string) {
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      try {
+        return await next(args);
+      } catch (error) {
+        throw told(error);
+      }
+    },
+    { step: 'initialize', name: 'storeErrors', override: true },
+  );
+
   async function get(key: Key | undefined): Promise<Item | undefined> {
     if (key === undefined || !isPossible(key)) return undefined;
     const { Item } = await client.send(
@@ -176,6 +187,30 @@ const RETRYABLE_REASONS = new Set([
 
 const canRetry = (error: TransactionCanceledException): boolean =>
   (error.CancellationReasons ?? []).every(({ Code }) => RETRYABLE_REASONS.has(Code ?? 'None'));
+
+/** What the client gives up on after its own retries, and another try may well heal. */
+const TRANSIENT = new Set([
+  'ProvisionedThroughputExceededException',
+  'ThrottlingException',
+  'RequestLimitExceeded',
+  'InternalServerError',
+  'ServiceUnavailable',
+  'TransactionInProgressException',
+  'TimeoutError',
+  'NetworkingError',
+]);
+const CONNECTION = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
+
+/** Throttles and broken connections as `StoreError` (`store_busy`, retryable); anything else as it is. */
+function told(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const code = 'code' in error ? String(error.code) : '';
+  if (!TRANSIENT.has(error.name) && !CONNECTION.has(code)) return error;
+  return new StoreError('store_busy', 'The table does not answer at the moment; try again.', {
+    retryable: true,
+    cause: error,
+  });
+}
 
 const busy = (what: string): StoreError =>
   new StoreError('store_busy', `The table did not take the ${what} in time; try again.`, { retryable: true });
