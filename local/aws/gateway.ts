@@ -6,6 +6,7 @@ import { rewriteQueues } from './queue-urls.ts';
 import { ServiceError } from './service.ts';
 import { readBody } from './support/body.ts';
 import { proxy } from './support/proxy.ts';
+import { requestUrl } from './support/request-url.ts';
 import type { Account, Log, LogEntry } from './types.ts';
 
 /** The engines behind the gateway. */
@@ -64,12 +65,13 @@ function logged(
   return { level: isOurs ? 'error' : 'debug', message: `${service} ${operation}: ${message}` };
 }
 
-function readCall({ headers, method, url }: IncomingMessage): Call {
+function readCall(request: IncomingMessage): Call {
+  const { headers, method } = request;
   const [, caller = 'nobody', scope] =
     /Credential=([^/]+)\/\d{8}\/[^/]+\/([^/]+)\//.exec(headers.authorization ?? '') ?? [];
   const target = String(headers['x-amz-target'] ?? '');
   const [prefix = '', operation = ''] = target.split('.');
-  const path = new URL(url ?? '/', 'http://gateway').pathname;
+  const path = requestUrl(request, 'http://gateway').pathname;
   return { caller, service: scope ?? TARGETS[prefix] ?? '', operation: operation || `${method} ${path}` };
 }
 
@@ -121,7 +123,7 @@ function unknownOperation({ service, operation }: Call): ServiceError {
 }
 
 function publicDocument(backends: Backends, request: IncomingMessage, response: ServerResponse): void {
-  const path = new URL(request.url ?? '/', 'http://gateway').pathname;
+  const path = requestUrl(request, 'http://gateway').pathname;
   const document = request.method === 'GET' ? backends.document(path) : undefined;
   if (document === undefined)
     throw new ServiceError(
@@ -150,7 +152,7 @@ async function readText(request: IncomingMessage): Promise<string> {
 }
 
 async function readRest(request: IncomingMessage): Promise<RestRequest> {
-  const url = new URL(request.url ?? '/', 'http://gateway');
+  const url = requestUrl(request, 'http://gateway');
   const { method = 'GET', headers } = request;
   return { method, path: url.pathname, query: url.searchParams, headers, body: await readText(request) };
 }

@@ -4,6 +4,7 @@ import { UnsupportedTemplateError } from '../errors.ts';
 import { find } from '../event-source.ts';
 import type { LambdaFunction } from '../functions/function.ts';
 import { readBody } from '../support/body.ts';
+import { requestUrl } from '../support/request-url.ts';
 import { pause } from '../support/wait.ts';
 import { noEffect, parseProperties } from '../template/properties.ts';
 import type { Resource } from '../template/resolve.ts';
@@ -105,7 +106,7 @@ export class HttpFront {
     if (this.#draining) return message(503, 'Service Unavailable');
     const { stage, router, cors } = this.#api;
     const { method = 'GET' } = request;
-    const url = new URL(request.url ?? '/', `http://${request.headers.host ?? 'localhost'}`);
+    const url = requestUrl(request, `http://${request.headers.host ?? 'localhost'}`);
     const path = stage === '$default' ? url.pathname : withoutStage(url.pathname, stage);
     const match = path === undefined ? undefined : router(method, path);
     const isPreflight =

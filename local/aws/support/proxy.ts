@@ -6,6 +6,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { ServiceError } from '../service.ts';
+import { requestUrl } from './request-url.ts';
 
 const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
@@ -56,7 +57,7 @@ function open(
   request: IncomingMessage,
   onAnswer: (answer: IncomingMessage) => void,
 ): ClientRequest {
-  const url = new URL(request.url ?? '/', endpoint);
+  const url = requestUrl(request, endpoint);
   const headers = { ...request.headers, host: url.host };
   return httpRequest(url, { method: request.method ?? 'POST', headers, agent }, onAnswer);
 }
