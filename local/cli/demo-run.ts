@@ -16,10 +16,12 @@ import { importConversation } from './conversations.ts';
 export type DemoChannel = {
   readonly channelId: string;
   readonly title: string;
-  readonly messages: number;
-  readonly tokensBefore: number;
+  messages: number;
+  tokensBefore: number;
   /** The last message of the active path is not a question. */
   readonly isAnswered: boolean;
+  /** More was said after the first compaction. */
+  wentOn: boolean;
   tokensAfter: number;
   summaryId: string | null;
   summarizedCount: number;
@@ -45,7 +47,8 @@ const AUTO_MIN_MESSAGES = 10;
 const AUTO_MIN_CHARS = 20_000;
 
 /** Why automatic compaction leaves a conversation over its threshold alone; `undefined` when it takes it. */
-function leftAlone({ messages, chars }: Pressure, isAnswered: boolean): string | undefined {
+function leftAlone({ messages, chars }: Pressure, { isAnswered, wentOn }: DemoChannel): string | undefined {
+  if (wentOn) return 'it was used within the last two minutes';
   if (!isAnswered) return 'its last turn has no answer yet';
   if (messages < AUTO_MIN_MESSAGES) return `it has fewer than ${AUTO_MIN_MESSAGES} messages`;
   return chars > AUTO_MIN_CHARS ? undefined : `it has no more than ${AUTO_MIN_CHARS} characters`;
@@ -72,6 +75,8 @@ export async function runDemo(
   progress('automatic compaction is on; waiting for schedule → scanner → queue → compactor');
   await waitForAutomatic();
   await set('auto_compaction_enabled', false);
+  for (const [index, channel] of channels.entries())
+    await goOn(channel, conversations[index]?.continues ?? []);
   for (const channel of channels) await byHand(channel);
   return channels;
 
@@ -91,6 +96,7 @@ export async function runDemo(
         messages: conversation.messages.length,
         tokensBefore: tokens,
         isAnswered: lastRole(conversation) === 'assistant',
+        wentOn: false,
         tokensAfter: tokens,
         summaryId: null,
         summarizedCount: 0,
@@ -115,7 +121,7 @@ export async function runDemo(
           await note(channel, pressure.tokens);
           changedAt = performance.now();
         }
-        const taken = pressure.over_threshold && leftAlone(pressure, channel.isAnswered) === undefined;
+        const taken = pressure.over_threshold && leftAlone(pressure, channel) === undefined;
         if (taken || pressure.state === 'compacting') open += 1;
       }
       if (open === 0) return;
@@ -123,14 +129,33 @@ export async function runDemo(
     }
   }
 
-  /** What the button "Summarize & Continue" does, for what is over its threshold but too short for the scanner. */
+  /** The person comes back: the application appends to the compacted conversation as to any other. */
+  async function goOn(
+    channel: DemoChannel,
+    later: NonNullable<ImportedConversation['continues']>,
+  ): Promise<void> {
+    if (later.length === 0) return;
+    progress(`"${channel.title}" goes on: ${later.length} more messages`);
+    for (const { role, content } of later) {
+      await owner('POST', `/channels/${channel.channelId}/messages`, anyReply, { role, content });
+    }
+    const { tokens } = await pressureOf(channel.channelId);
+    Object.assign(channel, {
+      wentOn: true,
+      messages: channel.messages + later.length,
+      tokensBefore: tokens,
+      tokensAfter: tokens,
+    });
+  }
+
+  /** What the button "Summarize & Continue" does, for what is over its threshold and the scanner does not take. */
   async function byHand(channel: DemoChannel): Promise<void> {
     const before = await pressureOf(channel.channelId);
     if (!before.over_threshold) {
       if (channel.summaryId === null) channel.reason = 'under its threshold, nothing to do';
       return;
     }
-    const why = leftAlone(before, channel.isAnswered) ?? 'it did not get smaller by itself';
+    const why = leftAlone(before, channel) ?? 'it did not get smaller by itself';
     progress(
       `automatic compaction leaves "${channel.title}" alone (${why}); summarizing it by the button, as a person would`,
     );

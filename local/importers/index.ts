@@ -65,7 +65,10 @@ function fromExport({ value, place }: Located): ImportedConversation | undefined
   if (isObject(inner.history)) return fromOpenWebui(checked(openWebuiExport, inner, place));
   if (Array.isArray(inner.messages)) {
     const title = typeof inner.title === 'string' ? inner.title : 'Conversation';
-    return fromPlain(inner.messages, title, (index) => `messages[${index}]`);
+    const conversation = fromPlain(inner.messages, title, (index) => `messages[${index}]`);
+    if (!Array.isArray(inner.continues)) return conversation;
+    const later = fromPlain(inner.continues, title, (index) => `continues[${index}]`);
+    return { ...conversation, continues: later.messages };
   }
   return undefined;
 }

@@ -8,6 +8,8 @@ export type ImportedConversation = {
   readonly messages: readonly ImportedMessage[];
   /** The leaf that was shown last; `null`: the newest. */
   readonly currentRef: string | null;
+  /** What was said later, below the current message; the demo says it after the first compaction. */
+  readonly continues?: readonly Pick<ImportedMessage, 'role' | 'content'>[];
 };
 
 /** A file that is no conversation: says which file, where in it, and why. Nothing of it was imported. */
