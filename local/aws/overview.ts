@@ -1,3 +1,4 @@
+import { secretName } from './secrets.ts';
 import { runs } from './template/names.ts';
 import type { Resource } from './template/resolve.ts';
 import type { Account, RunningResource } from './types.ts';
@@ -33,7 +34,8 @@ export function describeResources(
     }));
 }
 
-function nameOf({ ref, attributes, properties, logicalId }: Resource): string {
+function nameOf({ type, ref, attributes, properties, logicalId }: Resource): string {
+  if (type === 'AWS::SecretsManager::Secret') return secretName(ref);
   return (
     attributes.QueueName ??
     (typeof properties.Name === 'string' ? properties.Name : ref.startsWith('arn:') ? logicalId : ref)

@@ -40,8 +40,7 @@ export class Secrets {
   constructor(resources: readonly Resource[], given: Readonly<Record<string, string>> = {}) {
     this.#secrets = resources.map((resource) => {
       const properties = parseProperties(resource, secretProperties);
-      // arn:aws:secretsmanager:region:account:secret:name-XXXXXX
-      const name = resource.ref.split(':').slice(6).join(':').slice(0, -7);
+      const name = secretName(resource.ref);
       const value =
         given[resource.logicalId] ?? given[name] ?? properties.SecretString ?? generate(properties);
       return { arn: resource.ref, name, value, version: randomUUID() };
@@ -84,6 +83,11 @@ export class Secrets {
       throw new ServiceError('ResourceNotFoundException', "Secrets Manager can't find the specified secret.");
     return secret;
   }
+}
+
+/** The name within `arn:aws:secretsmanager:region:account:secret:name-XXXXXX`. */
+export function secretName(arn: string): string {
+  return arn.split(':').slice(6).join(':').slice(0, -7);
 }
 
 function generate({ GenerateSecretString: how }: z.infer<typeof secretProperties>): string | undefined {
