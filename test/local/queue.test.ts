@@ -189,7 +189,10 @@ describe('a queue with a consumer', () => {
     await aws.idle();
     const depths: number[] = [];
     let depth = 0;
-    for (const [kind] of await notes()) depths.push((depth += kind === 'begin' ? 1 : -1));
+    for (const [kind] of await notes()) {
+      depth += kind === 'begin' ? 1 : -1;
+      depths.push(depth);
+    }
     assert.equal(Math.max(...depths), 2);
     assert.equal((await notes()).filter(([kind]) => kind === 'end').length, 8);
   });

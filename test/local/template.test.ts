@@ -5,6 +5,9 @@ import { InvalidTemplateError, UnsupportedTemplateError } from '../../local/aws/
 import { parseProperties } from '../../local/aws/template/properties.ts';
 import { type ResolvedTemplate, resolveTemplate } from '../../local/aws/template/resolve.ts';
 
+/** What `Fn::Sub` replaces. */
+const placeholder = (name: string) => `$\{${name}}`;
+
 const account = {
   region: 'eu-central-1',
   accountId: '123456789012',
@@ -41,10 +44,17 @@ test('references to resources, parameters and pseudo parameters are replaced', (
 test('every intrinsic function of a synthesized template is evaluated, inside one another', () => {
   assert.equal(output({ 'Fn::Join': ['-', ['a', { Ref: 'AWS::StackName' }]] }), 'a-stack');
   assert.equal(
-    output({ 'Fn::Sub': '${AWS::AccountId}/${Jobs.QueueName}/${!kept}' }, queue),
-    '123456789012/jobs/${kept}',
+    output(
+      {
+        'Fn::Sub': [placeholder('AWS::AccountId'), placeholder('Jobs.QueueName'), placeholder('!kept')].join(
+          '/',
+        ),
+      },
+      queue,
+    ),
+    `123456789012/jobs/${placeholder('kept')}`,
   );
-  assert.equal(output({ 'Fn::Sub': ['${own}', { own: { Ref: 'AWS::Region' } }] }), 'eu-central-1');
+  assert.equal(output({ 'Fn::Sub': [placeholder('own'), { own: { Ref: 'AWS::Region' } }] }), 'eu-central-1');
   assert.equal(output({ 'Fn::Select': ['1', { 'Fn::Split': ['/', 'a/b/c'] }] }), 'b');
   assert.equal(
     output(

@@ -91,6 +91,8 @@ export class HttpFront {
   readonly handle: RequestListener = (request, response) => {
     this.#answer(request)
       .catch((error: unknown) => {
+        // The caller went away in the middle of its request
+        if (response.destroyed) return message(499, 'Client Closed Request');
         this.#log({ level: 'error', source: 'http', message: String(error) });
         return message(500, 'Internal Server Error');
       })
