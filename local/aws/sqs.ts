@@ -60,6 +60,9 @@ async function openStores(dataDir: string): Promise<{ stores: Stores; close: () 
     );
     const stores = { sqsStore: new SqsStore(), snsStore: new SnsStore(), s3Store: new S3Store() };
     const manager = new PersistenceManager(dataDir);
+    // In version 2.4.1 it violates its own schema, so a visibility of 0 would fail. The file may say that such a message
+    // is in flight: everything in flight is released when the file is read.
+    manager.updateMessageReady = () => undefined;
     // Loading comes first: a store that persists while it loads would delete what it has not read yet.
     manager.loadSqsAndSns(stores.sqsStore, stores.snsStore);
     stores.sqsStore.persistence = manager;

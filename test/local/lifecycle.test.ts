@@ -6,7 +6,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import {
+  ChangeMessageVisibilityCommand,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
 import { findBinary } from '../../local/aws/dynamodb.ts';
 import {
   eventually,
@@ -93,6 +98,22 @@ test('data, messages and the signing key outlive a stop; what was in flight is d
     ['in flight'],
   );
   assert.equal(await readFile(join(dataDir, 'issuer-key.json'), 'utf8'), key);
+});
+
+test('a message on disk can be given back at once', async () => {
+  const dataDir = await temporaryFolder();
+  const aws = await start({ Queue: RESOURCES.Queue as Resources[string] }, CODE, {
+    dataDir,
+    Outputs: { Queue: Outputs.Queue },
+  });
+  const { sqs } = clients(aws);
+  const QueueUrl = aws.outputs.Queue ?? '';
+  await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: 'again' }));
+  const { Messages: first = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl }));
+  const ReceiptHandle = first[0]?.ReceiptHandle ?? '';
+  await sqs.send(new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle, VisibilityTimeout: 0 }));
+  const { Messages: second = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl }));
+  assert.equal(second[0]?.Body, 'again');
 });
 
 test('a second start on the same data is refused; the lock of a dead process is taken over', async () => {
