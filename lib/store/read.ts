@@ -64,7 +64,5 @@ export function createReader({ db }: StoreContext) {
   return { channelAndCursor, range, messages, message };
 }
 
-export type Reader = ReturnType<typeof createReader>;
-
 export const unknownParent = (parentId: string): InvalidInputError =>
   new InvalidInputError('unknown_parent', `There is no message ${parentId} in this channel to answer to.`);

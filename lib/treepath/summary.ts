@@ -10,7 +10,7 @@ export const summaryMetadata = (message: Message): SummaryMetadata | undefined =
   isSummaryMessage(message) ? message.metadata : undefined;
 
 /** The nearest summary at or above the end of a path. */
-export const nearestSummary = (path: readonly Message[]): SummaryMessage | undefined =>
+const nearestSummary = (path: readonly Message[]): SummaryMessage | undefined =>
   path.findLast(isSummaryMessage);
 
 /**

@@ -3,7 +3,7 @@ import { charsOverFour, type Estimator, MESSAGE_OVERHEAD } from './estimator.ts'
 import { measured } from './measure.ts';
 import { weightedTokens } from './weighted.ts';
 
-export { type Estimator, MESSAGE_OVERHEAD } from './estimator.ts';
+export type { Estimator } from './estimator.ts';
 
 function createEstimator(name: string, estimateTokens: (text: string) => number): Estimator {
   return {
