@@ -9,10 +9,6 @@ export function isSummaryMessage(message: Message): message is SummaryMessage {
 export const summaryMetadata = (message: Message): SummaryMetadata | undefined =>
   isSummaryMessage(message) ? message.metadata : undefined;
 
-/** The nearest summary at or above the end of a path. */
-const nearestSummary = (path: readonly Message[]): SummaryMessage | undefined =>
-  path.findLast(isSummaryMessage);
-
 /**
  * The model context of a path that starts at the root: pinned system messages, the nearest summary, and every
  * non-summary message after what it covers (design 3).
