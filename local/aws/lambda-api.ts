@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { EventSourceMapping } from './event-source.ts';
+import type { EventSourceMapping } from './event-source/mapping.ts';
 import type { AsyncInvoker } from './functions/async.ts';
 import type { LambdaFunction } from './functions/function.ts';
 import { ServiceError } from './service.ts';
@@ -122,10 +122,10 @@ const change = z.object({
   ScalingConfig: z.object({ MaximumConcurrency: z.number().int().min(2).max(1000).optional() }).optional(),
 });
 
-async function updateMapping(parts: Parts, id: string, { body }: RestRequest): Promise<RestAnswer> {
+function updateMapping(parts: Parts, id: string, { body }: RestRequest): RestAnswer {
   const mapping = mappingOf(parts, id);
   const { Enabled: enabled, ScalingConfig: scaling } = change.parse(JSON.parse(body));
-  await mapping.update({
+  mapping.update({
     ...(enabled === undefined ? {} : { enabled }),
     ...(scaling?.MaximumConcurrency === undefined ? {} : { maximumConcurrency: scaling.MaximumConcurrency }),
   });
@@ -133,10 +133,10 @@ async function updateMapping(parts: Parts, id: string, { body }: RestRequest): P
 }
 
 function describe(mapping: EventSourceMapping): object {
-  const { enabled, maximumConcurrency, batchSize } = mapping.settings;
+  const { enabled, maximumConcurrency } = mapping.settings;
   return {
     UUID: mapping.id,
-    BatchSize: batchSize,
+    BatchSize: mapping.batchSize,
     EventSourceArn: mapping.queue.arn,
     FunctionArn: mapping.target.config.arn,
     State: enabled ? 'Enabled' : 'Disabled',

@@ -1,6 +1,7 @@
 import { EventBus } from './bus.ts';
 import { createTable } from './dynamodb.ts';
-import { EventSourceMapping } from './event-source.ts';
+import { defineMapping } from './event-source/define.ts';
+import { EventSourceMapping } from './event-source/mapping.ts';
 import { readAssets } from './functions/assets.ts';
 import { AsyncInvoker } from './functions/async.ts';
 import { defineFunction } from './functions/define.ts';
@@ -48,7 +49,8 @@ export async function wire(
   const retries = retryPolicies(of('AWS::Lambda::EventInvokeConfig'));
   const targets = { functions, queues, invoker, retries, sendToQueue };
   const mappings = of('AWS::Lambda::EventSourceMapping').map(
-    (resource) => new EventSourceMapping(resource, { queues, functions, caller, log, minuteMs }),
+    (resource) =>
+      new EventSourceMapping(defineMapping(resource, queues, functions), { caller, log, minuteMs }),
   );
   const bus = new EventBus(resources, targets, account, log);
   const scheduler = new Scheduler(of('AWS::Scheduler::Schedule'), targets, { account, minuteMs, log });

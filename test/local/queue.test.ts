@@ -60,6 +60,7 @@ function resources({ mapping = {}, fn = {}, queue = {} }: Options = {}): Resourc
 }
 
 const OUTPUTS = { Jobs: { Value: { Ref: 'Jobs' } }, Dead: { Value: { Ref: 'Dead' } } };
+const WITH_MAPPING = { ...OUTPUTS, Mapping: { Value: { Ref: 'Mapping' } } };
 
 type Bench = {
   aws: Started;
@@ -77,7 +78,7 @@ async function bench(options: Options = {}): Promise<Bench> {
     resources(options),
     { worker: WORKER },
     {
-      Outputs: OUTPUTS,
+      Outputs: WITH_MAPPING,
       environment: { NOTES: notesFile },
       schedule: { minuteMs: 100 },
     },
@@ -122,6 +123,15 @@ async function bench(options: Options = {}): Promise<Bench> {
 function client(aws: Started): SQSClient {
   const { AWS_ENDPOINT_URL: endpoint = '', AWS_REGION: region = '' } = aws.credentials;
   return new SQSClient({ endpoint, region, credentials: { accessKeyId: 'test', secretAccessKey: 'test' } });
+}
+
+async function setEnabled(aws: Started, Enabled: boolean): Promise<void> {
+  const response = await fetch(`${aws.gatewayUrl}/2015-03-31/event-source-mappings/${aws.outputs.Mapping}`, {
+    method: 'PUT',
+    headers: { authorization: 'AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/lambda/aws4_request' },
+    body: JSON.stringify({ Enabled }),
+  });
+  assert.equal(response.status, 202);
 }
 
 const lines = (notes: string[][], what: string, id: string) =>
@@ -221,6 +231,27 @@ describe('a queue with a consumer', () => {
     );
     assert.equal(Messages.length, 1);
     assert.deepEqual(aws.functions.Worker?.pids(), []);
+  });
+
+  test('leaves messages to others from the moment on in which the mapping is disabled', async () => {
+    const { aws, send, sqs, notes } = await bench();
+    await send({ id: 'first' });
+    await aws.idle();
+    // Its poll for the next message waits at the queue already
+    await setEnabled(aws, false);
+    await send({ id: 'second' });
+    const QueueUrl = aws.outputs.Jobs ?? '';
+    const seen = await eventually(async () => {
+      const { Messages } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, VisibilityTimeout: 0 }));
+      return Messages?.[0]?.Body;
+    });
+    assert.equal(seen, '{"id":"second"}');
+    await setEnabled(aws, true);
+    await aws.idle();
+    assert.deepEqual(
+      (await notes()).filter(([kind]) => kind === 'end').map(([, id]) => id),
+      ['first', 'second'],
+    );
   });
 
   test('works under any name, and its clients stay at the gateway', async () => {

@@ -30,6 +30,8 @@ export type Authorizer = (
 
 const REFUSED: Verdict = { allowed: false, status: 401 };
 /** API Gateway verifies signatures of RSA keys only. */
+/** How long an issuer may take to tell where its keys are. */
+const DISCOVERY_MS = 5_000;
 const ALGORITHMS = ['RS256', 'RS384', 'RS512'];
 
 /**
@@ -64,7 +66,9 @@ export function createAuthorizer(resource: Resource, onProblem: (message: string
 }
 
 async function discover(issuer: string): Promise<ReturnType<typeof createRemoteJWKSet>> {
-  const response = await fetch(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
+  const response = await fetch(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, {
+    signal: AbortSignal.timeout(DISCOVERY_MS),
+  });
   if (!response.ok) throw new Error(`its discovery document answers ${response.status}`);
   const { jwks_uri: uri } = (await response.json()) as { jwks_uri?: unknown };
   return createRemoteJWKSet(new URL(String(uri)), { cooldownDuration: 1_000 });

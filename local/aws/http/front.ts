@@ -1,11 +1,11 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import * as z from 'zod';
 import { UnsupportedTemplateError } from '../errors.ts';
-import { find } from '../event-source.ts';
 import type { LambdaFunction } from '../functions/function.ts';
 import { readBody } from '../support/body.ts';
 import { requestUrl } from '../support/request-url.ts';
 import { pause } from '../support/wait.ts';
+import { find } from '../template/find.ts';
 import { noEffect, parseProperties } from '../template/properties.ts';
 import type { Resource } from '../template/resolve.ts';
 import type { Account, Log } from '../types.ts';
