@@ -40,7 +40,7 @@ export function createCursorStore(context: StoreContext): CursorStore {
     channel: StoredChannel,
     cursor: StoredCursor,
     to: TreeNode,
-    also: readonly Write[],
+    also: readonly Write[] = [],
   ): Promise<Cursor | undefined> {
     const next = cursorOn(cursor, to, clock());
     const moved = await db.transact([
@@ -62,7 +62,7 @@ export function createCursorStore(context: StoreContext): CursorStore {
         const channel = liveChannel(meta, channelId);
         if (picked === undefined) throw unknownMessage(messageId);
         const leaf = await newestLeaf(channelId, toNode(picked));
-        return move(channel, cursorOf(cursorRead, channelId, userId), leaf, [stillALeaf(leaf)]);
+        return move(channel, cursorOf(cursorRead, channelId, userId), leaf);
       }),
 
     undoSummary: (channelId, userId) =>
@@ -89,15 +89,6 @@ export function createCursorStore(context: StoreContext): CursorStore {
       }),
   };
 }
-
-/** Whoever answers there in the same moment wins; the switch then goes to that answer. */
-const stillALeaf = (leaf: TreeNode): Write => ({
-  ConditionCheck: {
-    Key: keys.message(leaf.channelId, leaf.id),
-    ConditionExpression: 'childCount = :count',
-    ExpressionAttributeValues: { ':count': leaf.childCount },
-  },
-});
 
 /** Late replies go to the parent itself again; the summary stays where it is, for a redo. */
 function forgetSummary(parent: TreeNode, summaryId: string, leafId: string): Write {

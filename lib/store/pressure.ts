@@ -5,8 +5,8 @@ import { PRESSURE_MIN_CHARS, PRESSURE_MIN_MESSAGES } from '../settings/defaults.
 import type { Channel } from '../treepath/channel.ts';
 import type { ContextSums } from '../treepath/message.ts';
 import type { StoreContext } from './context.ts';
-import type { Item } from './db.ts';
-import { publicChannel, type StoredChannel, toChannel } from './items.ts';
+import { type Item, optimistic } from './db.ts';
+import { publicChannel, toChannel } from './items.ts';
 import { keys, pressurePartition, pressurePartitions, ranges } from './keys.ts';
 import { MAX_SORT_NUMBER } from './storable.ts';
 
@@ -64,8 +64,11 @@ const CLAIMABLE = [
 
 type ClaimOptions = Parameters<PressureStore['claim']>[1];
 
-/** Which part of the claim's condition failed, in the order in which a person would want to know. */
-function refusal(item: Item | undefined, { tokens, now, cooldownMs }: ClaimOptions): ClaimResult {
+/**
+ * Which part of the claim's condition failed, in the order in which a person would want to know; `undefined` when what
+ * was in the way is gone by now.
+ */
+function refusal(item: Item | undefined, { tokens, now, cooldownMs }: ClaimOptions): ClaimResult | undefined {
   const no = (reason: SkipReason, until?: number): ClaimResult => ({
     claimed: false,
     reason,
@@ -84,8 +87,7 @@ function refusal(item: Item | undefined, { tokens, now, cooldownMs }: ClaimOptio
   if (compaction.retryAfter !== undefined && compaction.retryAfter > now)
     return no('backing_off', compaction.retryAfter);
   if (compaction.noProgressAt !== undefined && compaction.noProgressAt >= tokens) return no('no_progress');
-  // The condition failed and a moment later it would not: someone else had the channel in between.
-  return no('in_flight');
+  return undefined;
 }
 
 export function createPressureStore({ db, indexName }: StoreContext): PressureStore {
@@ -120,23 +122,24 @@ export function createPressureStore({ db, indexName }: StoreContext): PressureSt
         .slice(0, query.limit);
     },
 
-    async claim(channelId, options) {
-      const item = await db.updated({
-        Key: keys.meta(channelId),
-        UpdateExpression: 'SET claimedUntil = :until',
-        ConditionExpression: CLAIMABLE,
-        ExpressionAttributeValues: {
-          ':until': options.now + options.claimMs,
-          ':now': options.now,
-          ':cooled': options.now - options.cooldownMs,
-          ':tokens': options.tokens,
-          ':true': true,
-          ':false': false,
-        },
-      });
-      if (item === undefined) return refusal(await db.get(keys.meta(channelId)), options);
-      return { claimed: true, channel: publicChannel(toChannel(item) satisfies StoredChannel) };
-    },
+    claim: (channelId, options) =>
+      optimistic(async (): Promise<ClaimResult | undefined> => {
+        const item = await db.updated({
+          Key: keys.meta(channelId),
+          UpdateExpression: 'SET claimedUntil = :until',
+          ConditionExpression: CLAIMABLE,
+          ExpressionAttributeValues: {
+            ':until': options.now + options.claimMs,
+            ':now': options.now,
+            ':cooled': options.now - options.cooldownMs,
+            ':tokens': options.tokens,
+            ':true': true,
+            ':false': false,
+          },
+        });
+        if (item === undefined) return refusal(await db.get(keys.meta(channelId)), options);
+        return { claimed: true, channel: publicChannel(toChannel(item)) };
+      }),
 
     async releaseClaim(channelId) {
       await db.update({
