@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
-import { type DynamoDb, startDynamoDb } from './dynamodb.ts';
+import { type DynamoDb, startDynamoDb } from './dynamodb/engine.ts';
 import { EmbeddedAwsError } from './errors.ts';
 import { type Backends, createGateway } from './gateway.ts';
 import { HEADER_LIMIT } from './http/front.ts';

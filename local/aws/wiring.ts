@@ -1,5 +1,5 @@
 import { EventBus } from './bus.ts';
-import { createTable } from './dynamodb.ts';
+import { createTable } from './dynamodb/tables.ts';
 import { defineMapping } from './event-source/define.ts';
 import { EventSourceMapping } from './event-source/mapping.ts';
 import { readAssets } from './functions/assets.ts';

@@ -12,7 +12,7 @@ import {
   SendMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import { findBinary } from '../../local/aws/dynamodb.ts';
+import { findBinary } from '../../local/aws/dynamodb/engine.ts';
 import {
   eventually,
   isAlive,
