@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient, GetItemCommand, PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import {
   ChangeMessageVisibilityCommand,
   ReceiveMessageCommand,
@@ -133,6 +133,53 @@ test('a second start on the same data is refused; the lock of a dead process is 
     await writeFile(join(dataDir, 'lock'), stale);
     const next = await start(only, CODE, { dataDir });
     await next.stop();
+  }
+});
+
+test('a table in the data folder keeps its items and gets the indexes that the template has now', async () => {
+  const dataDir = await temporaryFolder();
+  const indexed = (kind: string, projection: object) =>
+    table({
+      AttributeDefinitions: ['PK', kind].map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
+      GlobalSecondaryIndexes: [
+        {
+          IndexName: 'by-kind',
+          KeySchema: [{ AttributeName: kind, KeyType: 'HASH' }],
+          Projection: projection,
+        },
+      ],
+    });
+  const item = { PK: { S: 'kept' }, old: { S: 'o' }, new: { S: 'n' }, title: { S: 't' } };
+  const versions = [
+    { template: table(), kind: undefined, seen: undefined },
+    { template: indexed('old', { ProjectionType: 'KEYS_ONLY' }), kind: 'old', seen: undefined },
+    { template: indexed('new', { ProjectionType: 'KEYS_ONLY' }), kind: 'new', seen: undefined },
+    {
+      template: indexed('new', { ProjectionType: 'INCLUDE', NonKeyAttributes: ['title'] }),
+      kind: 'new',
+      seen: 't',
+    },
+  ];
+  for (const { template, kind, seen } of versions) {
+    const aws = await start({ Table: template }, {}, { dataDir, Outputs: { Table: Outputs.Table } });
+    const { dynamodb } = clients(aws);
+    const TableName = aws.outputs.Table ?? '';
+    if (kind === undefined) await dynamodb.send(new PutItemCommand({ TableName, Item: item }));
+    else {
+      const query = new QueryCommand({
+        TableName,
+        IndexName: 'by-kind',
+        KeyConditionExpression: '#kind = :kind',
+        ExpressionAttributeNames: { '#kind': kind },
+        ExpressionAttributeValues: { ':kind': { S: kind.slice(0, 1) } },
+      });
+      const { Items = [] } = await dynamodb.send(query);
+      assert.deepEqual(
+        Items.map(({ PK, title }) => [PK?.S, title?.S]),
+        [['kept', seen]],
+      );
+    }
+    await aws.stop();
   }
 });
 

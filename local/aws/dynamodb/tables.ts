@@ -4,6 +4,7 @@ import { AwsCallError, type AwsCaller, callAws } from '../support/aws-json.ts';
 import { pause } from '../support/wait.ts';
 import { flag, noEffect, parseProperties } from '../template/properties.ts';
 import type { Resource } from '../template/resolve.ts';
+import { haveSameKeys, indexChanges, type TableShape, tableShape } from './shape.ts';
 
 const index = z.strictObject({
   IndexName: z.string(),
@@ -19,8 +20,8 @@ const index = z.strictObject({
 
 const tableProperties = z.strictObject({
   TableName: z.string().optional(),
-  AttributeDefinitions: z.unknown(),
-  KeySchema: z.unknown(),
+  AttributeDefinitions: tableShape.shape.AttributeDefinitions,
+  KeySchema: tableShape.shape.KeySchema,
   BillingMode: z.string().default('PAY_PER_REQUEST'),
   ProvisionedThroughput: z.unknown().optional(),
   GlobalSecondaryIndexes: z.array(index).optional(),
@@ -46,17 +47,28 @@ type TableProperties = z.infer<typeof tableProperties>;
 
 const ACTIVE_MS = 10_000;
 
-/** Creates a table as the template says, or takes the one in the data folder when it is the same. */
+/**
+ * Creates a table as the template says. One that is in the data folder already keeps its data and gets the template's
+ * global indexes; other keys are refused (`data_outdated`), because no data would fit them.
+ */
 export async function createTable(caller: AwsCaller, resource: Resource): Promise<void> {
   const properties = parseProperties(resource, tableProperties);
-  const existing = await describe(caller, resource.ref);
-  if (existing) sameTable(resource, properties, existing);
-  else await callAws(caller, 'dynamodb', 'CreateTable', definition(resource.ref, properties));
-  await active(caller, resource.ref);
-  await setTimeToLive(caller, resource.ref, properties);
+  const name = resource.ref;
+  const wanted = definition(name, properties);
+  const present = await describe(caller, name);
+  if (!present) await callAws(caller, 'dynamodb', 'CreateTable', wanted);
+  else if (haveSameKeys(present, wanted)) await updateIndexes(caller, name, present, wanted);
+  else
+    throw new EmbeddedAwsError(
+      'data_outdated',
+      `The table ${name} in the data folder was made with other keys than ${resource.logicalId} has now: delete the data folder, or start with another one.`,
+    );
+  await active(caller, name);
+  await setTimeToLive(caller, name, properties);
 }
 
-function definition(name: string, properties: TableProperties): object {
+/** The input of `CreateTable`. */
+function definition(name: string, properties: TableProperties): TableShape {
   const { AttributeDefinitions, KeySchema, BillingMode, ProvisionedThroughput, StreamSpecification } =
     properties;
   const indexes = (list: TableProperties['GlobalSecondaryIndexes']) =>
@@ -66,7 +78,7 @@ function definition(name: string, properties: TableProperties): object {
       Projection,
       ProvisionedThroughput: throughput,
     }));
-  return {
+  return tableShape.parse({
     TableName: name,
     AttributeDefinitions,
     KeySchema,
@@ -75,64 +87,51 @@ function definition(name: string, properties: TableProperties): object {
     GlobalSecondaryIndexes: indexes(properties.GlobalSecondaryIndexes),
     LocalSecondaryIndexes: indexes(properties.LocalSecondaryIndexes),
     StreamSpecification: StreamSpecification && { StreamEnabled: true, ...StreamSpecification },
-  };
+  });
 }
 
-type Description = Readonly<Record<string, unknown>>;
+/** DynamoDB changes one index at a time; a new one is filled from the items that are there. */
+async function updateIndexes(
+  caller: AwsCaller,
+  name: string,
+  present: TableShape,
+  wanted: TableShape,
+): Promise<void> {
+  const { remove, add } = indexChanges(present, wanted);
+  const changes = [
+    ...remove.map((IndexName) => ({ Delete: { IndexName } })),
+    ...(wanted.GlobalSecondaryIndexes ?? [])
+      .filter(({ IndexName }) => add.includes(IndexName))
+      .map((index) => ({ Create: index })),
+  ];
+  for (const change of changes) {
+    await callAws(caller, 'dynamodb', 'UpdateTable', {
+      TableName: name,
+      AttributeDefinitions: wanted.AttributeDefinitions,
+      GlobalSecondaryIndexUpdates: [change],
+    });
+    await active(caller, name);
+  }
+}
 
-async function describe(caller: AwsCaller, name: string): Promise<Description | undefined> {
+async function describe(caller: AwsCaller, name: string): Promise<TableShape | undefined> {
   try {
-    return (await callAws(caller, 'dynamodb', 'DescribeTable', { TableName: name })).Table as Description;
+    return tableShape.parse((await callAws(caller, 'dynamodb', 'DescribeTable', { TableName: name })).Table);
   } catch (error) {
     if (error instanceof AwsCallError && error.code === 'ResourceNotFoundException') return undefined;
     throw error;
   }
 }
 
-function sameTable(resource: Resource, properties: TableProperties, existing: Description): void {
-  if (shape(definition(resource.ref, properties) as Description) === shape(existing)) return;
-  throw new EmbeddedAwsError(
-    'data_outdated',
-    `The table ${resource.ref} in the data folder was made with other keys or indexes than ${resource.logicalId} has now: delete the data folder, or start with another one.`,
-  );
-}
-
-/** Keys and indexes in an order of their own, to compare. */
-function shape(table: Description): string {
-  type Index = {
-    IndexName?: string;
-    KeySchema?: unknown;
-    Projection?: { NonKeyAttributes?: string[]; ProjectionType?: string };
-  };
-  const indexes = (list: unknown): unknown[] =>
-    ((list ?? []) as Index[])
-      .map(({ IndexName, KeySchema, Projection }) => [
-        IndexName,
-        keys(KeySchema),
-        Projection?.ProjectionType,
-        [...(Projection?.NonKeyAttributes ?? [])].sort(),
-      ])
-      .sort();
-  const keys = (list: unknown): string[] =>
-    ((list ?? []) as { AttributeName: string; KeyType: string }[])
-      .map((key) => `${key.KeyType} ${key.AttributeName}`)
-      .sort();
-  const definitions = (
-    (table.AttributeDefinitions ?? []) as { AttributeName: string; AttributeType: string }[]
-  )
-    .map((attribute) => `${attribute.AttributeName} ${attribute.AttributeType}`)
-    .sort();
-  return JSON.stringify([
-    definitions,
-    keys(table.KeySchema),
-    indexes(table.GlobalSecondaryIndexes),
-    indexes(table.LocalSecondaryIndexes),
-  ]);
-}
-
+/** Resolves when the table and all of its indexes can be used. */
 async function active(caller: AwsCaller, name: string): Promise<void> {
   for (const began = performance.now(); performance.now() - began < ACTIVE_MS; await pause(20)) {
-    if ((await describe(caller, name))?.TableStatus === 'ACTIVE') return;
+    const table = await describe(caller, name);
+    const states = [
+      table?.TableStatus,
+      ...(table?.GlobalSecondaryIndexes ?? []).map((each) => each.IndexStatus),
+    ];
+    if (states.every((state) => state === 'ACTIVE')) return;
   }
   throw new EmbeddedAwsError(
     'engine_failed',
