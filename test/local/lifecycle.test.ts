@@ -226,9 +226,12 @@ test('children are in process groups of their own, out of reach of Ctrl-C', asyn
 
 const KILLED = fileURLToPath(new URL('./support-killed.ts', import.meta.url));
 
-test('after kill -9 of the parent no child stays, not even one that never yields', async () => {
+test('after kill -9 no child stays, not even one that never yields, and the next start finds everything', async () => {
   const assemblyDir = await writeAssembly(CODE);
-  const parent = spawn(process.execPath, [KILLED, assemblyDir], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const dataDir = await temporaryFolder();
+  const parent = spawn(process.execPath, [KILLED, assemblyDir, dataDir], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const said = await new Promise<string>((resolve) =>
     parent.stdout.once('data', (chunk: Buffer) => resolve(String(chunk))),
   );
@@ -237,6 +240,22 @@ test('after kill -9 of the parent no child stays, not even one that never yields
   assert.ok(pids.every(isAlive));
   parent.kill('SIGKILL');
   for (const pid of pids) await eventually(() => !isAlive(pid) || undefined);
+
+  const resources = {
+    Table: table(),
+    Queue: { Type: 'AWS::SQS::Queue', Properties: { QueueName: 'queue', VisibilityTimeout: 600 } },
+  };
+  const aws = await start(resources, {}, { dataDir, Outputs });
+  const { dynamodb, sqs } = clients(aws);
+  const { Item } = await dynamodb.send(
+    new GetItemCommand({ TableName: aws.outputs.Table ?? '', Key: { PK: { S: 'kept' } } }),
+  );
+  assert.deepEqual(Item, { PK: { S: 'kept' } });
+  const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl: aws.outputs.Queue ?? '' }));
+  assert.deepEqual(
+    Messages.map(({ Body }) => Body),
+    ['in flight'],
+  );
 });
 
 test('a platform without the engine is told how to go on', () => {

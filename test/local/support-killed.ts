@@ -1,8 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { startEmbeddedAws } from '../../local/aws/index.ts';
+import { callAws } from '../../local/aws/support/aws-json.ts';
 
-/** Started by a test that kills it: runs a table and two functions, one of which never yields, and prints their pids. */
-const [assemblyDir = ''] = process.argv.slice(2);
+/**
+ * Started by a test that kills it: runs a table, a queue with a message in flight and two functions, one of which never
+ * yields, and prints their pids.
+ */
+const [assemblyDir = '', dataDir = ''] = process.argv.slice(2);
 
 const lambda = {
   Type: 'AWS::Lambda::Function',
@@ -24,12 +28,19 @@ const aws = await startEmbeddedAws({
           AttributeDefinitions: [{ AttributeName: 'PK', AttributeType: 'S' }],
         },
       },
+      Queue: { Type: 'AWS::SQS::Queue', Properties: { QueueName: 'queue', VisibilityTimeout: 600 } },
       Busy: lambda,
       Idle: lambda,
     },
   },
   assemblyDir,
+  dataDir,
 });
+const caller = { endpoint: aws.gatewayUrl, region: aws.region, accessKeyId: 'test' };
+const QueueUrl = `${aws.gatewayUrl}/000000000000/queue`;
+await callAws(caller, 'dynamodb', 'PutItem', { TableName: 'local-Table', Item: { PK: { S: 'kept' } } });
+await callAws(caller, 'sqs', 'SendMessage', { QueueUrl, MessageBody: 'in flight' });
+await callAws(caller, 'sqs', 'ReceiveMessage', { QueueUrl });
 await aws.invoke('Busy', {});
 await aws.invoke('Idle', {});
 void aws.invoke('Busy', { block: true });
