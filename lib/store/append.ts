@@ -123,7 +123,7 @@ export function createAppend(context: StoreContext): ConversationStore['append']
     ];
   }
 
-  return (request) => {
+  return async (request) => {
     refuseForgedSummary(request.metadata);
     return optimistic(async (tries) => {
       const { channelId, userId, idempotencyKey, parentId } = request;

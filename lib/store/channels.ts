@@ -134,7 +134,7 @@ export function createChannelStore(context: StoreContext): ChannelStore {
       const range = ranges.all(`OWNER#${ownerId}`, 'CH#');
       const to = after === undefined ? range.to : keys.owned(ownerId, after).SK;
       const channels: Channel[] = [];
-      for await (const page of db.pages({ ...range, to }, { reverse: true, limit: limit + 2 })) {
+      for await (const page of db.pages({ ...range, to }, { reverse: true, firstLimit: limit + 2 })) {
         const ids = page.map(({ channelId }) => String(channelId)).filter((id) => id !== after);
         const items = await db.batchGet(ids.map((id) => keys.meta(id)));
         const live = items.filter((item) => item !== undefined && item.deletedAt === undefined);

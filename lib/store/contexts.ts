@@ -29,7 +29,7 @@ function pathAfter(boundary: string | undefined, messages: readonly StoredMessag
   return path;
 }
 
-/** Items read for each message shown: room for parts and for other branches, without reading a megabyte for one page. */
+/** Items read first for each message shown: room for parts and other branches, without reading a megabyte. */
 const PAGE_FACTOR = 2;
 
 export function createContextStore(context: StoreContext): ContextStore {
@@ -56,7 +56,7 @@ export function createContextStore(context: StoreContext): ContextStore {
     let wanted: string | null = leafId;
     let parts: Item[] = [];
     const range = ranges.messages(channelId, undefined, leafId);
-    for await (const page of db.pages(range, { reverse: true, limit: PAGE_FACTOR * (limit + 1) })) {
+    for await (const page of db.pages(range, { reverse: true, firstLimit: PAGE_FACTOR * (limit + 1) })) {
       for (const item of page) {
         if (item.partOf !== undefined) {
           parts.unshift(item);

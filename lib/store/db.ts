@@ -27,6 +27,7 @@ export type Range = { readonly PK: string; readonly from: string; readonly to: s
 export const MAX_OPERATIONS = 100;
 const BATCH_GET = 100;
 const BATCH_WRITE = 25;
+const BATCHES_AT_ONCE = 8;
 /** Rounds of unprocessed items before giving up; the SDK itself backs off on throttles. */
 const MAX_ROUNDS = 10;
 
@@ -72,6 +73,7 @@ export function createDb(client: DynamoDBDocumentClient, tableName: string) {
       let pending: Key[] = unique.slice(start, start + BATCH_GET);
       for (let round = 0; pending.length > 0; round += 1) {
         if (round === MAX_ROUNDS) throw busy('read');
+        await apart(round);
         const { Responses, UnprocessedKeys } = await client.send(
           new BatchGetCommand({ RequestItems: { [tableName]: { Keys: pending, ConsistentRead: true } } }),
         );
@@ -82,11 +84,12 @@ export function createDb(client: DynamoDBDocumentClient, tableName: string) {
     return wanted.map((key) => key && found.get(name(key)));
   }
 
-  /** Pages of a key range, oldest first unless `reverse`. */
+  /** Pages of a key range, oldest first unless `reverse`; `firstLimit` items in the first, a megabyte in the others. */
   async function* pages(
     range: Range,
-    options: { reverse?: boolean; limit?: number } = {},
+    options: { reverse?: boolean; firstLimit?: number } = {},
   ): AsyncGenerator<Item[]> {
+    const { firstLimit } = options;
     let start: Item | undefined;
     if (![range.from, range.to].every((SK) => isPossible({ PK: range.PK, SK }))) return;
     do {
@@ -97,7 +100,7 @@ export function createDb(client: DynamoDBDocumentClient, tableName: string) {
           ExpressionAttributeValues: { ':pk': range.PK, ':from': range.from, ':to': range.to },
           ConsistentRead: true,
           ScanIndexForward: options.reverse !== true,
-          ...(options.limit === undefined ? {} : { Limit: options.limit }),
+          ...(firstLimit === undefined || start !== undefined ? {} : { Limit: firstLimit }),
           ...(start === undefined ? {} : { ExclusiveStartKey: start }),
         }),
       );
@@ -149,16 +152,23 @@ export function createDb(client: DynamoDBDocumentClient, tableName: string) {
 
   async function batchPut(items: readonly Item[]): Promise<void> {
     for (const item of items) assertStorable(item);
-    for (let start = 0; start < items.length; start += BATCH_WRITE) {
-      const requests = items.slice(start, start + BATCH_WRITE).map((Item) => ({ PutRequest: { Item } }));
-      let pending: typeof requests = requests;
-      for (let round = 0; pending.length > 0; round += 1) {
-        if (round === MAX_ROUNDS) throw busy('write');
-        const { UnprocessedItems } = await client.send(
-          new BatchWriteCommand({ RequestItems: { [tableName]: pending } }),
-        );
-        pending = (UnprocessedItems?.[tableName] ?? []) as typeof requests;
-      }
+    const batches = Array.from({ length: Math.ceil(items.length / BATCH_WRITE) }, (_, index) =>
+      items.slice(index * BATCH_WRITE, (index + 1) * BATCH_WRITE),
+    );
+    for (let start = 0; start < batches.length; start += BATCHES_AT_ONCE) {
+      await Promise.all(batches.slice(start, start + BATCHES_AT_ONCE).map(putBatch));
+    }
+  }
+
+  async function putBatch(items: readonly Item[]): Promise<void> {
+    let pending = items.map((Item) => ({ PutRequest: { Item } }));
+    for (let round = 0; pending.length > 0; round += 1) {
+      if (round === MAX_ROUNDS) throw busy('write');
+      await apart(round);
+      const { UnprocessedItems } = await client.send(
+        new BatchWriteCommand({ RequestItems: { [tableName]: pending } }),
+      );
+      pending = (UnprocessedItems?.[tableName] ?? []) as typeof pending;
     }
   }
 

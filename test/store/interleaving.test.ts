@@ -51,7 +51,7 @@ const pairs: Record<string, { before?: Action[]; pair: [Action, Action]; after?:
     before: [lease(ann, 4)],
     pair: [apply, say(ann, 'below', I12)],
   },
-  'archiving while the summary is applied': { before: [lease(ann, 4)], pair: [apply, archive] },
+  'archiving while the summary is applied': { before: [lease(ann, 0)], pair: [apply, archive] },
   'deleting while the summary is applied': { before: [lease(ann, 4)], pair: [apply, { kind: 'delete' }] },
   'the same summary applied twice': { before: [lease(ann, 4)], pair: [apply, apply] },
   'a claim while one is given back': {

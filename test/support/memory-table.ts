@@ -27,6 +27,7 @@ const refused = (message: string): Error =>
  */
 export class MemoryTable {
   readonly #items = new Map<string, Item>();
+  readonly #partitions = new Map<unknown, Map<string, Item>>();
 
   /** A client for it; `around` sees every request and may fail it. */
   client(around: (command: string, send: () => unknown) => Promise<unknown> = async (_, send) => send()) {
@@ -79,6 +80,8 @@ export class MemoryTable {
   #put({ key, item }: Write): void {
     if (item === undefined) return;
     this.#items.set(key, item);
+    const partition = this.#partitions.get(item.PK) ?? new Map();
+    this.#partitions.set(item.PK, partition.set(key, item));
   }
 
   #query(input: QueryCommandInput) {
@@ -89,7 +92,8 @@ export class MemoryTable {
       ScanIndexForward,
     } = input;
     const [partition, sort] = IndexName === undefined ? ['PK', 'SK'] : ['pressurePk', 'pressureSk'];
-    const found = [...this.#items.values()]
+    const items = IndexName === undefined ? this.#partitions.get(values[':pk']) : this.#items;
+    const found = [...(items?.values() ?? [])]
       .filter(
         (item) => item[partition] !== undefined && holds(KeyConditionExpression, item, values as Values),
       )
