@@ -16,6 +16,9 @@ const CODE = {
       if (step === 'block') for (;;);
       if (step === 'large') return 'x'.repeat(6 * 1024 * 1024);
       if (step === 'print') { console.log('plain'); console.log(JSON.stringify({ level: 'WARN', message: 'structured', n: 1 })); }
+      if (step === 'chatter') { process.send('hello'); process.send({ requestId: 'x' }); process.send(null); return () => 1; }
+      if (step === 'circle') { const circle = {}; circle.self = circle; return circle; }
+      if (step === 'metrics') console.log(JSON.stringify({ _aws: { Timestamp: 1 }, scans: 1 }));
       await new Promise((done) => setTimeout(done, step === 'later' ? 5_000 : 0));
       return process.pid;
     };`,
@@ -151,6 +154,18 @@ describe('a function', () => {
   test('may answer at most 6 MB', async () => {
     const result = await aws.invoke('Limited', { step: 'large' });
     assert.ok(!result.ok && result.errorType === 'Function.ResponseSizeTooLarge');
+  });
+
+  test('may answer what JSON has no word for, and use the channel to its parent', async () => {
+    assert.deepEqual(await aws.invoke('Limited', { step: 'chatter' }), { ok: true, payload: null });
+    const circle = await aws.invoke('Limited', { step: 'circle' });
+    assert.ok(!circle.ok && circle.errorType === 'TypeError');
+  });
+
+  test('prints metrics that nobody has to read', async () => {
+    await aws.invoke('Limited', { step: 'metrics' });
+    const metrics = await eventually(() => aws.logs.find(({ data }) => data && '_aws' in data));
+    assert.deepEqual([metrics.level, metrics.message], ['debug', 'metrics']);
   });
 
   test('prints lines that reach the log with level and fields', async () => {

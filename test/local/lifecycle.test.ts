@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -256,6 +256,32 @@ test('after kill -9 no child stays, not even one that never yields, and the next
     Messages.map(({ Body }) => Body),
     ['in flight'],
   );
+});
+
+test('data that cannot be written or read is told in a sentence', async () => {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, 'file'), '');
+  await assert.rejects(start({ Table: table() }, {}, { dataDir: join(folder, 'file') }), {
+    code: 'data_unusable',
+    message: /file cannot be written/,
+  });
+  const damaged = await temporaryFolder();
+  await writeFile(join(damaged, 'tables.db'), 'no database'.repeat(100));
+  await assert.rejects(start({ Table: table() }, {}, { dataDir: damaged }), {
+    code: 'engine_failed',
+    message: /^The DynamoDB engine did not start \(.*not a valid SQLite database\): check .*tables\.db/,
+  });
+  await mkdir(join(damaged, 'sqs'));
+  await writeFile(join(damaged, 'sqs', 'fauxqs.db'), 'no database'.repeat(100));
+  await assert.rejects(start({ Queue: RESOURCES.Queue as Resources[string] }, {}, { dataDir: damaged }), {
+    code: 'engine_failed',
+    message: /sqs cannot be opened: .*not a database/,
+  });
+  await writeFile(join(damaged, 'issuer-key.json'), '{}');
+  await assert.rejects(start({ Pool: RESOURCES.Pool as Resources[string] }, {}, { dataDir: damaged }), {
+    code: 'data_damaged',
+    message: /issuer-key\.json/,
+  });
 });
 
 test('a platform without the engine is told how to go on', () => {

@@ -68,21 +68,24 @@ async function launch(
       resolve();
     });
   });
-  if (child.pid !== undefined) watchdog.watch(child.pid);
+  const { pid } = child;
+  if (pid !== undefined) {
+    watchdog.watch(pid);
+    void ended.then(() => watchdog.forget(pid));
+  }
   const endpoint = `http://127.0.0.1:${port}`;
   const state = { ended: false };
   void ended.then(() => {
     state.ended = true;
   });
   try {
-    await answering(endpoint, state, said);
+    await answering(endpoint, state, said, file);
   } catch (error) {
     await end(child, ended);
     throw error;
   }
   let stopping = false;
   void ended.then(() => {
-    if (child.pid !== undefined) watchdog.forget(child.pid);
     if (!stopping)
       log({ level: 'error', source: 'table', message: 'The DynamoDB engine ended by itself; start again.' });
   });
@@ -90,13 +93,14 @@ async function launch(
     stopping = true;
     await end(child, ended);
   };
-  return { endpoint, ...(child.pid === undefined ? {} : { pid: child.pid }), stop };
+  return { endpoint, ...(pid === undefined ? {} : { pid }), stop };
 }
 
 async function answering(
   endpoint: string,
   state: { ended: boolean },
   said: readonly string[],
+  file: string | undefined,
 ): Promise<void> {
   const caller: AwsCaller = { endpoint, region: 'us-east-1', accessKeyId: 'local' };
   for (const began = performance.now(); performance.now() - began < START_MS; ) {
@@ -109,10 +113,18 @@ async function answering(
       await pause(15);
     }
   }
-  throw new EmbeddedAwsError(
-    'engine_failed',
-    `The DynamoDB engine did not start: ${said.slice(-3).join(' ') || 'it said nothing'}.`,
-  );
+  throw notStarted(said, file);
+}
+
+function notStarted(said: readonly string[], file: string | undefined): EmbeddedAwsError {
+  // Its first sentence is the reason; what follows is about how it was built.
+  const [reason = 'it said nothing'] =
+    said
+      .at(-1)
+      ?.replace(/^error: /, '')
+      .split(/\.(?: |$)/) ?? [];
+  const advice = file === undefined ? 'start again' : `check ${file}, or start with another data folder`;
+  return new EmbeddedAwsError('engine_failed', `The DynamoDB engine did not start (${reason}): ${advice}.`);
 }
 
 async function end(child: ChildProcess, ended: Promise<void>): Promise<void> {

@@ -51,7 +51,8 @@ async function invoke(handler: Handler, message: InvokeMessage): Promise<void> {
   const { requestId } = message;
   try {
     const result = await handler(JSON.parse(message.payload), contextOf(message));
-    await send({ kind: 'result', requestId, payload: JSON.stringify(result ?? null) });
+    // What JSON has no word for, such as a function, is nothing
+    await send({ kind: 'result', requestId, payload: JSON.stringify(result) ?? 'null' });
   } catch (error) {
     console.error(JSON.stringify({ level: 'ERROR', message: 'Invoke Error', ...describe(error) }));
     await send({ kind: 'error', requestId, error: describe(error) });

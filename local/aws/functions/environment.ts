@@ -125,7 +125,8 @@ class ChildEnvironment implements Environment {
     let cancel = (): void => undefined;
     const promise = new Promise<Outcome>((resolve) => {
       const onMessage = (message: ChildMessage): void => {
-        if (wanted(message)) resolve(toOutcome(message));
+        // The function's own code may use the channel too; only what the runtime says has a kind.
+        if (message?.kind !== undefined && wanted(message)) resolve(toOutcome(message));
       };
       this.#child.on('message', onMessage);
       cancel = () => void this.#child.off('message', onMessage);

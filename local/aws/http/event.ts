@@ -20,7 +20,8 @@ export function toEvent(source: EventSource): object {
   const { request, body, url, routeKey, parameters, stage } = source;
   const cookies = request.headers.cookie?.split(/;\s*/);
   const query = multiple([...url.searchParams]);
-  const isText = body.length === 0 || isTextual(request.headers['content-type']);
+  const { 'content-type': type, 'content-encoding': encoding } = request.headers;
+  const isText = body.length === 0 || (encoding === undefined && isTextual(type));
   return {
     version: '2.0',
     routeKey,

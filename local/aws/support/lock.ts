@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EmbeddedAwsError } from '../errors.ts';
 
@@ -9,7 +9,7 @@ type Owner = { readonly pid: number; readonly startedAt: string };
  * Throws `EmbeddedAwsError` (`data_in_use`) when its process still runs.
  */
 export function lockDataDir(dataDir: string): () => void {
-  mkdirSync(dataDir, { recursive: true });
+  makeFolder(dataDir);
   const file = join(dataDir, 'lock');
   const own = JSON.stringify({ pid: process.pid, startedAt: startOf(process.pid) } satisfies Owner);
   for (let attempt = 0; attempt < 5; attempt += 1) {
@@ -19,6 +19,19 @@ export function lockDataDir(dataDir: string): () => void {
     remove(file);
   }
   throw inUse(dataDir, 0);
+}
+
+function makeFolder(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true });
+    accessSync(dataDir, constants.W_OK);
+  } catch (cause) {
+    throw new EmbeddedAwsError(
+      'data_unusable',
+      `The data folder ${dataDir} cannot be written to (${(cause as NodeJS.ErrnoException).code}): choose another one, or start in memory.`,
+      { cause },
+    );
+  }
 }
 
 function inUse(dataDir: string, pid: number): EmbeddedAwsError {
