@@ -9,7 +9,7 @@ import { pause, settledWithin } from '../support/wait.ts';
 import type { Watchdog } from '../support/watchdog.ts';
 import type { Log } from '../types.ts';
 
-export type DynamoDb = { readonly endpoint: string; readonly pid?: number; stop(): Promise<void> };
+export type DynamoDb = { readonly endpoint: string; stop(): Promise<void> };
 
 const START_MS = 10_000;
 /** One try; a connection made while the engine starts may never be answered. */
@@ -93,7 +93,7 @@ async function launch(
     stopping = true;
     await end(child, ended);
   };
-  return { endpoint, ...(pid === undefined ? {} : { pid }), stop };
+  return { endpoint, stop };
 }
 
 async function answering(
