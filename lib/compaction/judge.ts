@@ -1,5 +1,5 @@
 import type { Judgement, SummaryAnswer } from '../summarizers/summarizer.ts';
-import { PROMPT_MARKS } from './prompt.ts';
+import { repeatsPrompt } from './prompt.ts';
 
 /** A summary is worth its price when the context shrinks by at least this share (design 6.6). */
 const MIN_SAVING = 0.1;
@@ -12,11 +12,17 @@ export type JudgeFacts = {
 
 export type Refusal = 'blank' | 'cut_off' | 'refusal' | 'echo' | 'not_smaller';
 
+/** Something is said below the headings: a heading alone once replaced a whole history (field case: empty answer). */
+const saysSomething = (text: string): boolean =>
+  text
+    .split('\n')
+    .some((line) => !/^\s*#{1,6}\s/.test(line) && /[\p{L}\p{N}\p{Extended_Pictographic}]/u.test(line));
+
 function refusalOf(answer: SummaryAnswer, facts: JudgeFacts): Refusal | undefined {
   if (answer.stop === 'refusal') return 'refusal';
-  if (answer.text.trim() === '') return 'blank';
+  if (!saysSomething(answer.text)) return 'blank';
   if (answer.stop === 'cut_off') return 'cut_off';
-  if (PROMPT_MARKS.some((mark) => answer.text.includes(mark))) return 'echo';
+  if (repeatsPrompt(answer.text)) return 'echo';
   if (facts.tokensAfterIfApplied > facts.tokensBefore * (1 - MIN_SAVING)) return 'not_smaller';
   return undefined;
 }
