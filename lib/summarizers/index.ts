@@ -1,5 +1,5 @@
 import { DEFAULT_MODEL_ID } from '../settings/models.ts';
-import { createAnthropicSummarizer } from './anthropic.ts';
+import { createAnthropicSummarizer, type ModelKey } from './anthropic.ts';
 import { createExtractiveSummarizer } from './extractive/index.ts';
 import { createUtilityRole } from './roles.ts';
 import type { Summarizer, UtilityRole } from './summarizer.ts';
@@ -9,23 +9,45 @@ export type UtilityConfig = {
   readonly provider: 'auto' | 'extractive' | 'anthropic';
   readonly modelId?: string;
   readonly baseURL?: string;
-  readonly apiKey: () => Promise<string | undefined>;
+  /** Context window of the model, in tokens; by default what its id tells. */
+  readonly window?: number;
+  readonly apiKey: ModelKey;
 };
 
-async function summarizersOf(config: UtilityConfig): Promise<[Summarizer, ...Summarizer[]]> {
+/**
+ * The extractive summarizer after a model: it needs no network and well under a second, so it still answers when the
+ * model has used up the time that the signal gives.
+ */
+function lastResort(): Summarizer {
   const extractive = createExtractiveSummarizer();
-  if (config.provider === 'extractive') return [extractive];
-  const hasModel =
-    config.provider === 'anthropic' || config.baseURL !== undefined || (await config.apiKey()) !== undefined;
-  if (!hasModel) return [extractive];
-  const model = createAnthropicSummarizer({
-    apiKey: config.apiKey,
-    model: config.modelId ?? DEFAULT_MODEL_ID,
-    ...(config.baseURL === undefined ? {} : { baseURL: config.baseURL }),
-  });
-  return [model, extractive];
+  return { ...extractive, summarize: ({ signal: _spent, ...request }) => extractive.summarize(request) };
 }
 
-/** The utility role as this function is configured. */
-export const createUtility = async (config: UtilityConfig): Promise<UtilityRole> =>
-  createUtilityRole(await summarizersOf(config));
+function withModel({ modelId, baseURL, window, apiKey }: UtilityConfig): UtilityRole {
+  const model = createAnthropicSummarizer({
+    apiKey,
+    model: modelId ?? DEFAULT_MODEL_ID,
+    ...(baseURL === undefined ? {} : { baseURL }),
+    ...(window === undefined ? {} : { window }),
+  });
+  return createUtilityRole([model, lastResort()]);
+}
+
+/** A key that cannot be read now may be there: the call of the model then fails, is recorded, and the fallback helps. */
+const mayHaveKey = (apiKey: ModelKey): Promise<boolean> =>
+  apiKey().then(
+    (key) => key !== undefined,
+    () => true,
+  );
+
+/**
+ * The utility role as this function is configured. Nothing is read before the first summary is asked for; a key that
+ * is put in later is found by the next one.
+ */
+export function createUtility(config: UtilityConfig): UtilityRole {
+  const extractive = createUtilityRole([createExtractiveSummarizer()]);
+  if (config.provider === 'extractive') return extractive;
+  const model = withModel(config);
+  if (config.provider === 'anthropic' || config.baseURL !== undefined) return model;
+  return async (request) => ((await mayHaveKey(config.apiKey)) ? model(request) : extractive(request));
+}

@@ -1,69 +1,64 @@
-import { shorten } from '../compaction/digest.ts';
-import { measureContent } from '../compaction/estimator/index.ts';
-import { textOf } from '../treepath/content.ts';
+import { estimateTokens, measureContent } from '../compaction/estimator/index.ts';
 import type { Message } from '../treepath/message.ts';
-import { splitTurns } from '../treepath/turns.ts';
+import { partsOf, shortenToTokens, shownTokens } from './parts.ts';
+import { mapInPool } from './pool.ts';
 import type { Summarizer, SummaryAnswer, SummaryRequest } from './summarizer.ts';
 
 /** Calls of one summarization that run at the same time. */
-const PARALLEL = 3;
-/** A turn that fills more than this share of the window is shortened, head and tail, with a note. */
-const MAX_MESSAGE_RATIO = 0.5;
-/** Tokens are at least this many characters apart in the worst script, so a shortened text surely fits. */
-const SAFE_CHARS_PER_TOKEN = 0.8;
+const CONCURRENCY = 3;
+/** Notes take at most this share of the window, or merging them would never end. */
+const NOTES_RATIO = 0.25;
+/** The earlier summary takes at most this share of the window of the call that brings it up to date. */
+const PREVIOUS_RATIO = 0.5;
+/** The transcript has at least this share, however much else there is. */
+const TRANSCRIPT_RATIO = 0.25;
+/** A merge that needs parts of its own goes on only while the notes shrink to this share of what they cover. */
+const CONDENSED_RATIO = 0.8;
+
+export type PartOptions = {
+  /** Parts that are summarized at the same time; 3 by default. */
+  readonly concurrency?: number;
+  /** More messages than this are summarized in two halves (D10). */
+  readonly batchThreshold?: number;
+};
 
 const tokensOf = (messages: readonly Message[]): number =>
-  messages.reduce((sum, { tokens }) => sum + tokens, 0);
+  messages.reduce((sum, message) => sum + shownTokens(message), 0);
 
-/** Fits a message that no window could take; nothing is ever dropped without a note (fault 5). */
-function fitted(message: Message, window: number): Message {
-  const limit = window * MAX_MESSAGE_RATIO;
-  if (message.tokens <= limit) return message;
-  const text = textOf(message.content) || JSON.stringify(message.content);
-  const content = shorten(text, Math.floor(limit * SAFE_CHARS_PER_TOKEN));
-  return { ...message, content, ...measureContent(content) };
-}
+const isUnusable = ({ stop, text }: SummaryAnswer): boolean => stop !== 'complete' || text.trim() === '';
 
-/** Groups in order, each within the window; a turn is divided only when it is larger than the window by itself. */
-export function partsOf(messages: readonly Message[], window: number): Message[][] {
-  const units = splitTurns(messages.map((message) => fitted(message, window))).flatMap((turn) =>
-    tokensOf(turn) <= window ? [[...turn]] : turn.map((message) => [message]),
-  );
-  const parts: Message[][] = [];
-  let size = 0;
-  for (const unit of units) {
-    const tokens = tokensOf(unit);
-    const current = parts.at(-1);
-    if (current === undefined || size + tokens > window) {
-      parts.push([...unit]);
-      size = tokens;
-    } else {
-      current.push(...unit);
-      size += tokens;
-    }
-  }
-  return parts;
-}
-
-/** Results in the order of the inputs, a few at a time; the first failure ends it. */
-async function mapBounded<T, R>(inputs: readonly T[], work: (input: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  const queue = inputs.entries();
-  const worker = async (): Promise<void> => {
-    for (const [index, input] of queue) results[index] = await work(input);
+/** What one call takes besides the transcript, cut to what the window allows. */
+function fitted(request: SummaryRequest, window: number): SummaryRequest {
+  if (!Number.isFinite(window)) return request;
+  const { previousSummary } = request;
+  return {
+    ...request,
+    maxTokens: Math.max(1, Math.min(request.maxTokens, Math.floor(window * NOTES_RATIO))),
+    ...(previousSummary === undefined
+      ? {}
+      : { previousSummary: shortenToTokens(previousSummary, Math.floor(window * PREVIOUS_RATIO)) }),
   };
-  await Promise.all(Array.from({ length: Math.min(PARALLEL, inputs.length) }, worker));
-  return results;
 }
 
-/** The notes on one part, as a message of the transcript that the merge condenses. */
-function asMessage(answer: SummaryAnswer, like: Message): Message {
-  return { ...like, role: 'assistant', content: answer.text, metadata: {}, ...measureContent(answer.text) };
+/** Tokens that are left for the transcript of a call. */
+function roomOf({ previousSummary, instructions }: SummaryRequest, window: number): number {
+  const others = [previousSummary, instructions].reduce((sum, text) => sum + estimateTokens(text ?? ''), 0);
+  return Math.max(window - others, Math.max(1, window * TRANSCRIPT_RATIO));
 }
 
-const joined = (notes: readonly SummaryAnswer[]): SummaryAnswer => ({
-  text: notes.map(({ text }) => text).join('\n\n'),
-  model: notes[0]?.model ?? '',
+/** The notes on one part, as a message that the merge condenses. */
+const asMessage = ({ text }: SummaryAnswer, like: Message): Message => ({
+  ...like,
+  role: 'assistant',
+  content: text,
+  metadata: {},
+  ...measureContent(text),
+});
+
+/** All notes one after the other, the earlier summary first; the judge says whether that is worth anything. */
+const joined = (notes: readonly SummaryAnswer[], model: string, previous?: string): SummaryAnswer => ({
+  text: [...(previous === undefined ? [] : [previous]), ...notes.map(({ text }) => text)].join('\n\n'),
+  model,
   inputTokens: 0,
   outputTokens: 0,
   stop: 'complete',
@@ -71,32 +66,45 @@ const joined = (notes: readonly SummaryAnswer[]): SummaryAnswer => ({
 
 /**
  * One summary of a transcript of any length: in one call when it fits, else in parts that are merged, and merged again
- * when the notes on the parts are themselves too long. The previous summary goes into the last merge (fault 1).
- * `onCall` sees every answer as it comes, so that its usage is recorded even when a later call fails.
+ * when the notes on the parts are themselves too long. The previous summary goes into the last merge (fault 1). An
+ * answer on a part that cannot be used is the answer. `onCall` sees every answer as it comes, so that its usage is
+ * recorded even when a later call fails. Throws what the summarizer throws.
  */
 export async function summarizeInParts(
   summarizer: Summarizer,
-  request: SummaryRequest,
+  given: SummaryRequest,
   onCall: (answer: SummaryAnswer) => void,
+  options: PartOptions = {},
 ): Promise<SummaryAnswer> {
+  const { window } = summarizer;
+  const request = fitted(given, window);
+  const { previousSummary, ...withoutPrevious } = request;
   const call = async (part: SummaryRequest): Promise<SummaryAnswer> => {
     const answer = await summarizer.summarize(part);
     onCall(answer);
     return answer;
   };
-  const parts = partsOf(request.messages, summarizer.window);
-  const [only] = parts;
-  if (parts.length <= 1 && only !== undefined) return call({ ...request, messages: only });
 
-  const { previousSummary: _previous, ...withoutPrevious } = request;
-  // Notes on the parts must together be shorter than the parts, or merging them would never end.
-  const maxTokens = Math.max(1, Math.min(request.maxTokens, Math.floor(summarizer.window / 4)));
-  const notes = await mapBounded(parts, (messages) => call({ ...withoutPrevious, maxTokens, messages }));
-  const incomplete = notes.find(({ stop, text }) => stop !== 'complete' || text.trim() === '');
-  if (incomplete) return incomplete;
-  const like = request.messages[0] as Message;
-  const merged = notes.map((note) => asMessage(note, like));
-  // A model that does not condense is told by the judge, not by an endless merge.
-  if (tokensOf(merged) >= tokensOf(request.messages)) return joined(notes);
-  return summarizeInParts(summarizer, { ...request, messages: merged }, onCall);
+  const [only, ...others] = partsOf(request.messages, roomOf(request, window), options.batchThreshold);
+  if (only === undefined || others.length === 0) return call({ ...request, messages: only ?? [] });
+
+  const parts = partsOf(request.messages, roomOf(withoutPrevious, window), options.batchThreshold);
+  const mode = request.mode === 'merge' ? 'merge' : 'part';
+  const notes = await mapInPool(
+    parts,
+    options.concurrency ?? CONCURRENCY,
+    (messages) => call({ ...withoutPrevious, messages, mode }),
+    isUnusable,
+  );
+  const unusable = notes.find(isUnusable);
+  if (unusable !== undefined) return unusable;
+
+  const messages = notes.flatMap((note, index) =>
+    (parts[index] ?? []).slice(0, 1).map((like) => asMessage(note, like)),
+  );
+  const size = tokensOf(messages);
+  const endless = size > roomOf(request, window) && size > tokensOf(request.messages) * CONDENSED_RATIO;
+  if (endless) return joined(notes, summarizer.model, previousSummary);
+  const { batchThreshold: _halved, ...rest } = options;
+  return summarizeInParts(summarizer, { ...request, messages, mode: 'merge' }, onCall, rest);
 }

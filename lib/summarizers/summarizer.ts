@@ -9,6 +9,11 @@ export type SummaryRequest = {
   readonly maxTokens: number;
   /** What the caller wants attention paid to; at most 2 000 characters, quoted like the transcript. */
   readonly instructions?: string;
+  /**
+   * `part`: other parts of the same conversation are summarized apart from this one. `merge`: the messages are the
+   * summaries of such parts, oldest first. Absent: the whole.
+   */
+  readonly mode?: 'whole' | 'part' | 'merge';
   readonly signal?: AbortSignal;
 };
 
@@ -45,6 +50,8 @@ export type Attempt = {
 export type Judgement = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
 export type UtilityRequest = SummaryRequest & {
+  /** More messages than this are summarized in two halves that are merged (D10), whatever the window. */
+  readonly batchThreshold?: number;
   /** Judges the final answer; a refused one goes to the next fallback. */
   readonly accept: (answer: SummaryAnswer) => Judgement;
 };

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { SummarizerError } from '../../lib/errors.ts';
-import { partsOf, summarizeInParts } from '../../lib/summarizers/multipart.ts';
+import { summarizeInParts } from '../../lib/summarizers/multipart.ts';
+import { partsOf } from '../../lib/summarizers/parts.ts';
 import { createUtilityRole } from '../../lib/summarizers/roles.ts';
 import type { Attempt, Summarizer, SummaryAnswer, SummaryRequest } from '../../lib/summarizers/summarizer.ts';
 import { call, pathOf, result, turnsOf } from '../support/conversation.ts';
