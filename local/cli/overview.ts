@@ -12,7 +12,7 @@ const indent = (text: string): string => text.replace(/^/gm, '  ');
 
 function examples(apiUrl: string, channelId: string): string {
   const url = apiUrl.replace(/\/$/, '');
-  const auth = `-H "authorization: Bearer $TOKEN"`;
+  const auth = `-w '\\n' -H "authorization: Bearer $TOKEN"`;
   return [
     '# your conversations, and how one of them stands to its context window',
     `curl -s ${auth} ${url}/channels`,
