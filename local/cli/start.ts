@@ -19,7 +19,7 @@ const HELP = `npm start -- [options]
 Runs the service on this machine: the synthesized stack on an embedded AWS, no account and no Docker.
 
   --memory     keep nothing; without it the data stays in .local/ between starts
-  --port N     port of the API (default ${DEFAULT_PORT}, or PORT); 0 takes a free one
+  --port N     port of the API (default ${DEFAULT_PORT}, or PORT), the next one is that of the AWS services; 0 takes free ones
   --help       this text
 
 ANTHROPIC_API_KEY, or MODEL_BASE_URL (with MODEL_ID) of anything that speaks the Messages API, gives it a model.`;
@@ -39,8 +39,8 @@ function parseStartArgs(argv: readonly string[]): { memory: boolean; port: numbe
     throw new UsageError(`${(error as Error).message.split('. ')[0]}. See npm start -- --help.`);
   }
   const port = Number(values.port);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw new UsageError(`--port takes a number from 0 to 65535; "${values.port}" is none.`);
+  if (!Number.isInteger(port) || port < 0 || port > 65_534) {
+    throw new UsageError(`--port takes a number from 0 to 65534; "${values.port}" is none.`);
   }
   return { ...values, port };
 }
@@ -86,6 +86,8 @@ await runMain(async () => {
   let live = false;
   const aws = await startStack({
     apiPort: options.port,
+    // The issuer's address is in every token: with the same port a token outlives a restart.
+    gatewayPort: options.port === 0 ? 0 : options.port + 1,
     ...(options.memory ? {} : { dataDir: DATA_DIR }),
     onLog: (entry) => {
       if (entry.level !== 'debug' && (live || isWarning(entry))) process.stdout.write(`${logText(entry)}\n`);
