@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { AppError, NotFoundError } from '../errors.ts';
 import type { HttpDeps } from './deps.ts';
-import { problemOf } from './problems.ts';
+import { failureFields, problemOf } from './problems.ts';
 import { authenticate, type Ctx, type Env } from './request.ts';
 import { adminRoutes } from './routes/admin.ts';
 import { channelRoutes } from './routes/channels.ts';
@@ -10,7 +10,10 @@ import { messageRoutes } from './routes/messages.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** The whole HTTP API (design 8). Every error leaves it as an RFC 9457 problem. */
+/**
+ * The whole HTTP API (design 8). Every error leaves it as an RFC 9457 problem. Cross-origin calls are the gateway's,
+ * which answers preflight requests before its authorizer and drops what a function says about them.
+ */
 export function createApp(deps: HttpDeps): Hono<Env> {
   const { logger, clock } = deps;
   const app = new Hono<Env>();
@@ -23,6 +26,7 @@ export function createApp(deps: HttpDeps): Hono<Env> {
       route: c.req.routePath,
       status: c.res.status,
       duration_ms: clock() - startedAt,
+      ...(c.var.code === undefined ? {} : { code: c.var.code }),
     });
   });
 
@@ -57,10 +61,15 @@ const isRouted = (app: Hono<Env>, method: string, path: string): boolean =>
 
 function respond(c: Ctx, error: unknown, { logger }: HttpDeps): Response {
   const { problem, retryAfterSeconds } = problemOf(error);
+  c.set('code', problem.code);
   if (problem.status >= 500) {
-    const cause = error instanceof AppError ? error.cause : error;
-    logger.error('http request failed', { code: problem.code, route: c.req.routePath, error: String(cause) });
+    logger.error('http request failed', {
+      code: problem.code,
+      route: c.req.routePath,
+      ...failureFields(error),
+    });
   }
+  if (problem.status === 401) c.header('WWW-Authenticate', 'Bearer');
   if (retryAfterSeconds !== undefined) c.header('Retry-After', `${retryAfterSeconds}`);
   return c.body(JSON.stringify(problem), problem.status as never, {
     'Content-Type': 'application/problem+json',

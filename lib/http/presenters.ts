@@ -1,7 +1,9 @@
 import type { CompactResult } from '../compaction/outcome.ts';
+import type { pressureOf } from '../compaction/pressure.ts';
 import type { Cursor, Job } from '../ports.ts';
 import type { Channel } from '../treepath/channel.ts';
 import type { Message } from '../treepath/message.ts';
+import { skipCode } from './refusals.ts';
 
 type Json = Record<string, unknown>;
 
@@ -65,5 +67,33 @@ export const presentJob = (job: Job): Json => ({
   status: job.status,
   created_at: job.createdAt,
   ...(job.result === undefined ? {} : { result: job.result }),
-  ...(job.error === undefined ? {} : { error: job.error }),
+  ...(job.error === undefined ? {} : { error: { ...job.error, code: skipCode(job.error.code) } }),
+});
+
+const isoOrNull = (at: number | undefined): string | null =>
+  at === undefined ? null : new Date(at).toISOString();
+
+export const presentPressure = (
+  channelId: string,
+  leafId: string | null,
+  pressure: ReturnType<typeof pressureOf>,
+): Json => ({
+  channel_id: channelId,
+  leaf_id: leafId,
+  tokens: pressure.tokens,
+  messages: pressure.messages,
+  chars: pressure.chars,
+  budget: pressure.budget.tokens,
+  budget_source: pressure.budget.source,
+  ratio: pressure.ratio,
+  threshold: pressure.threshold.ratio,
+  threshold_source: pressure.threshold.source,
+  warning: pressure.warning,
+  over_threshold: pressure.overThreshold,
+  state: pressure.state,
+  boundary_id: pressure.boundaryId ?? null,
+  cooldown_until: isoOrNull(pressure.cooldownUntil),
+  retry_after: isoOrNull(pressure.retryAfter),
+  would_summarize: pressure.wouldSummarize,
+  would_keep: pressure.wouldKeep,
 });

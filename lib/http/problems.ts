@@ -1,4 +1,3 @@
-import * as z from 'zod';
 import {
   AppError,
   ConflictError,
@@ -9,6 +8,7 @@ import {
   SummarizerError,
   TooLargeError,
 } from '../errors.ts';
+import { type FieldError, InvalidRequestError } from './invalid-request.ts';
 
 export type Problem = {
   readonly type: string;
@@ -17,7 +17,7 @@ export type Problem = {
   readonly detail: string;
   /** Stable; listed in docs/api.md. */
   readonly code: string;
-  readonly errors?: readonly { readonly field: string; readonly message: string }[];
+  readonly errors?: readonly FieldError[];
 };
 
 const TITLES: Readonly<Record<number, string>> = {
@@ -40,6 +40,7 @@ const BY_CODE: Readonly<Record<string, number>> = {
   invalid_json: 400,
   unauthenticated: 401,
   admin_only: 403,
+  service_only: 403,
   method_not_allowed: 405,
 };
 
@@ -65,33 +66,45 @@ const problem = (status: number, code: string, detail: string): Problem => ({
   code,
 });
 
-function fieldErrors(error: z.ZodError): Problem {
-  const errors = error.issues.map((issue) => ({
-    field: issue.path.map(String).join('.') || '(body)',
-    message: issue.message,
-  }));
-  const first = errors[0];
-  const detail = first === undefined ? 'The request is not valid.' : `${first.field}: ${first.message}`;
-  return { ...problem(422, 'invalid_request', detail), errors };
-}
+/** Conflicts that end by themselves; another one is the caller's to solve, and waiting does not help. */
+const PASSING_CONFLICTS: ReadonlySet<string> = new Set(['compaction_running', 'conversation_moved']);
+const SOON_S = 5;
+/** Limits are counted by the hour, so that coming back at once is of no use. */
+const LIMITED_S = 60;
 
-/** Seconds after which the same request may succeed. */
+/** Whole seconds, at least one, after which the same request may succeed. */
 function retryAfter(error: AppError, status: number): number | undefined {
   const { retryAfterSeconds } = error.details;
-  if (typeof retryAfterSeconds === 'number') return retryAfterSeconds;
-  return status === 503 || error.code === 'compaction_running' ? 5 : undefined;
+  if (typeof retryAfterSeconds === 'number' && Number.isFinite(retryAfterSeconds)) {
+    return Math.max(1, Math.ceil(retryAfterSeconds));
+  }
+  if (status === 429) return LIMITED_S;
+  return status === 503 || PASSING_CONFLICTS.has(error.code) ? SOON_S : undefined;
 }
 
 /** An RFC 9457 problem for any error. What was not thrown on purpose is told without its message. */
 export function problemOf(error: unknown): { problem: Problem; retryAfterSeconds?: number } {
-  if (error instanceof z.ZodError) return { problem: fieldErrors(error) };
   if (!(error instanceof AppError)) {
     return { problem: problem(500, 'internal', 'Something unexpected went wrong; the log has the details.') };
   }
   const status = statusOf(error);
   const retryAfterSeconds = retryAfter(error, status);
   return {
-    problem: problem(status, error.code, error.message),
+    problem: {
+      ...problem(status, error.code, error.message),
+      ...(error instanceof InvalidRequestError ? { errors: error.errors } : {}),
+    },
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
   };
+}
+
+/**
+ * What the log keeps of a failure: its kind and where it happened. Not its message, which may quote what a person
+ * wrote (a parser's, a database's, a provider's).
+ */
+export function failureFields(error: unknown): Record<string, unknown> {
+  const cause = error instanceof AppError ? error.cause : error;
+  if (!(cause instanceof Error)) return { error: cause === undefined ? 'none' : typeof cause };
+  const frames = cause.stack?.split('\n').filter((line) => /^\s+at /.test(line)) ?? [];
+  return { error: cause.name, at: frames.slice(0, 8).map((line) => line.trim()) };
 }

@@ -1,8 +1,10 @@
 import type { Context } from 'hono';
 import type * as z from 'zod';
-import { AppError, InvalidInputError, NotFoundError } from '../errors.ts';
+import { AppError, NotFoundError } from '../errors.ts';
 import type { Channel } from '../treepath/channel.ts';
+import { parseBody } from './body.ts';
 import type { HttpDeps } from './deps.ts';
+import { parseInput } from './invalid-request.ts';
 import { type Claims, type Principal, principalOf } from './principal.ts';
 
 /** What API Gateway hands to the function with each request. */
@@ -12,7 +14,14 @@ type LambdaEnv = {
   };
 };
 
-export type Env = { Bindings: LambdaEnv; Variables: { principal: Principal } };
+export type Env = {
+  Bindings: LambdaEnv;
+  Variables: {
+    principal: Principal;
+    /** Code of the problem that was answered, for the log. */
+    code?: string;
+  };
+};
 export type Ctx = Context<Env>;
 
 export function authenticate(c: Ctx, { adminGroup }: HttpDeps): Principal {
@@ -20,19 +29,13 @@ export function authenticate(c: Ctx, { adminGroup }: HttpDeps): Principal {
   return principalOf(claims, adminGroup, c.req.header('x-on-behalf-of'));
 }
 
-/** Throws `InvalidInputError` (`invalid_json`) and zod's error. An empty body counts as `{}`. */
+/** The body by its schema. Throws what `parseBody` throws, and `InvalidRequestError`. */
 export async function bodyOf<T extends z.ZodType>(c: Ctx, schema: T): Promise<z.output<T>> {
-  const text = await c.req.text();
-  let json: unknown;
-  try {
-    json = text === '' ? {} : JSON.parse(text);
-  } catch {
-    throw new InvalidInputError('invalid_json', 'The body is not valid JSON.');
-  }
-  return schema.parse(json);
+  return parseInput(schema, parseBody(await c.req.text()));
 }
 
-export const queryOf = <T extends z.ZodType>(c: Ctx, schema: T): z.output<T> => schema.parse(c.req.query());
+export const queryOf = <T extends z.ZodType>(c: Ctx, schema: T): z.output<T> =>
+  parseInput(schema, c.req.query());
 
 const mayUse = (channel: Channel, { sub, teams }: Principal): boolean =>
   channel.ownerId === sub || (channel.teamId !== undefined && teams.includes(channel.teamId));

@@ -63,6 +63,9 @@ export const appendBody = z.strictObject({
   reported_tokens: z.int().min(0).max(100_000_000).optional(),
 });
 
+/** A key that is empty would make two different messages one. */
+export const appendHeaders = z.object({ 'Idempotency-Key': z.string().min(1).max(255).optional() });
+
 export const cursorBody = z.strictObject({ message_id: id });
 
 export const summarizeBody = z.strictObject({
@@ -74,11 +77,13 @@ export const settingBody = z.strictObject({ value: z.unknown() });
 export const modelBody = z.strictObject({ max_context: z.int().min(256).max(100_000_000) });
 
 const limit = z.coerce.number().int().min(1).max(200);
-export const listQuery = z.object({ limit: limit.default(50), cursor: id.optional() });
-export const pathQuery = z.object({ limit: limit.default(100), before: id.optional() });
-export const contextQuery = z.object({ leaf_id: id.optional() });
-export const usageQuery = z.object({ day: z.iso.date() });
-export const auditQuery = z.object({ month: z.string().regex(/^\d{4}-\d{2}$/, 'Use YYYY-MM.') });
+export const listQuery = z.strictObject({ limit: limit.default(50), cursor: id.optional() });
+export const pathQuery = z.strictObject({ limit: limit.default(100), before: id.optional() });
+export const contextQuery = z.strictObject({ leaf_id: id.optional() });
+export const usageQuery = z.strictObject({ day: z.iso.date() });
+export const auditQuery = z.strictObject({
+  month: z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/, 'Use YYYY-MM.'),
+});
 
 /** Leaves out what is `undefined`, so that an optional field stays absent in the domain. */
 export function defined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {

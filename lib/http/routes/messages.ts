@@ -1,8 +1,9 @@
 import { Hono } from 'hono';
 import type { HttpDeps } from '../deps.ts';
+import { parseInput } from '../invalid-request.ts';
 import { presentCursor, presentMessage } from '../presenters.ts';
 import { bodyOf, channelOf, type Env, queryOf } from '../request.ts';
-import { appendBody, contextQuery, cursorBody, defined, pathQuery } from '../schemas.ts';
+import { appendBody, appendHeaders, contextQuery, cursorBody, defined, pathQuery } from '../schemas.ts';
 
 /** Writing into a conversation and reading it. */
 export function messageRoutes(deps: HttpDeps): Hono<Env> {
@@ -10,6 +11,9 @@ export function messageRoutes(deps: HttpDeps): Hono<Env> {
   return new Hono<Env>()
     .post('/messages', async (c) => {
       const channel = await channelOf(c, deps);
+      const { 'Idempotency-Key': idempotencyKey } = parseInput(appendHeaders, {
+        'Idempotency-Key': c.req.header('idempotency-key'),
+      });
       const body = await bodyOf(c, appendBody);
       const { message, redirectedFrom, replayed } = await store.append(
         defined({
@@ -21,7 +25,7 @@ export function messageRoutes(deps: HttpDeps): Hono<Env> {
           branch: body.branch,
           metadata: body.metadata,
           reportedTokens: body.reported_tokens,
-          idempotencyKey: c.req.header('idempotency-key'),
+          idempotencyKey,
         }),
       );
       if (replayed) c.header('Idempotent-Replay', 'true');
