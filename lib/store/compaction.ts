@@ -32,23 +32,25 @@ export function createCompactionStore(context: StoreContext): CompactionStore {
   const reader = createReader(context);
 
   /**
-   * The path below `coversUntil` to the cursor's leaf, or `undefined` when the plan is no longer right: the cursor is
-   * not at or below the leaf that was planned for, or another summary came first. The new summary goes below the last
-   * message; all of them stay in the context, save older summaries that stand among them.
+   * The path below `coversUntil` to the cursor's leaf; the new summary goes below its last message, and all of it stays
+   * in the context, save older summaries. `stale` when the plan is no longer right: the cursor is not at or below the
+   * leaf that was planned for, or another summary came first. `undefined` when the messages were read before the cursor
+   * and one that came in between is missing: read again, or a summary that was paid for would be thrown away.
    */
   function landing(
     after: readonly StoredMessage[],
     cursor: StoredCursor,
     request: ApplyRequest,
-  ): StoredMessage[] | undefined {
+  ): readonly StoredMessage[] | 'stale' | undefined {
     const { coversUntil, previousSummaryId } = request.draft.metadata;
-    if (cursor.leafId === null || cursor.sums.boundaryId !== previousSummaryId) return undefined;
-    if (cursor.leafId === coversUntil) return request.plannedLeafId === coversUntil ? [] : undefined;
+    if (cursor.leafId === null || cursor.sums.boundaryId !== previousSummaryId) return 'stale';
     const path = getPathToLeaf(after, cursor.leafId);
-    if (path[0]?.parentId !== coversUntil) return undefined;
+    const top = path[0];
+    const above = top === undefined ? cursor.leafId : top.parentId;
+    if (above !== coversUntil) return above !== null && above > coversUntil ? undefined : 'stale';
     const planned =
       request.plannedLeafId === coversUntil || path.some(({ id }) => id === request.plannedLeafId);
-    return planned ? path : undefined;
+    return planned ? path : 'stale';
   }
 
   function summaryOf(request: ApplyRequest, parent: TreeNode, path: readonly StoredMessage[]): StoredMessage {
@@ -182,8 +184,9 @@ export function createCompactionStore(context: StoreContext): CompactionStore {
         if (optedOut || channel.archived) return stale(request);
 
         const path = landing(after, cursor, request);
-        const parent = path?.at(-1) ?? (planned && toNode(planned));
-        if (path === undefined || parent === undefined) return stale(request);
+        if (path === undefined) return undefined;
+        const parent = path === 'stale' ? undefined : (path.at(-1) ?? (planned && toNode(planned)));
+        if (path === 'stale' || parent === undefined) return stale(request);
 
         const summary = summaryOf(request, parent, path);
         const written = await db.transact([

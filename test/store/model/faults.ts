@@ -56,7 +56,9 @@ export class Gate {
     if (this.#inFlight || ready.length === 0 || ready.length < this.#active.size) return;
     const pick = ready[(this.#order.shift() ?? 0) % ready.length] ?? 0;
     this.#inFlight = true;
-    this.#waiting.get(pick)?.shift()?.();
+    const requests = this.#waiting.get(pick) ?? [];
+    const index = requests.length > 1 ? (this.#order.shift() ?? 0) % requests.length : 0;
+    requests.splice(index, 1)[0]?.();
   }
 }
 
