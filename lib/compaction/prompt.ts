@@ -51,18 +51,20 @@ const EMPHASIS =
 const lengthOf = (maxTokens: number): string =>
   `At most ${Math.max(1, Math.floor(maxTokens * 0.75))} words; in Chinese, Japanese or Korean at most ${Math.max(1, Math.floor(maxTokens * 0.9))} characters.`;
 
-/**
- * A mark that occurs in none of the texts, the same for the same texts. Sections and messages are told apart by it, so
- * that nothing inside can end a section or pass for another speaker, and code and URLs stay as they are: no escaping.
- */
-function markFor(texts: readonly string[]): string {
-  const hash = createHash('sha256');
-  for (const text of texts) hash.update(text).update('\0');
-  let mark = hash.digest('hex').slice(0, 8);
-  while (texts.some((text) => text.includes(mark)))
-    mark = createHash('sha256').update(mark).digest('hex').slice(0, 8);
+const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 8);
+
+/** The first mark of a fixed sequence from `candidate` on that occurs in none of the texts. */
+export function markOutside(texts: readonly string[], candidate: string): string {
+  let mark = candidate;
+  while (texts.some((text) => text.includes(mark))) mark = digestOf(mark);
   return mark;
 }
+
+/**
+ * Sections and messages are told apart by a mark that occurs in none of the texts and is the same for the same texts:
+ * nothing inside can end a section or pass for another speaker, and code and URLs stay as they are, without escapes.
+ */
+const markFor = (texts: readonly string[]): string => markOutside(texts, digestOf(texts.join('\0')));
 
 const section = (name: string, mark: string, text: string): string =>
   `<${name}-${mark}>\n${text}\n</${name}-${mark}>`;

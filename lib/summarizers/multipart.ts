@@ -105,6 +105,5 @@ export async function summarizeInParts(
   const size = tokensOf(messages);
   const endless = size > roomOf(request, window) && size > tokensOf(request.messages) * CONDENSED_RATIO;
   if (endless) return joined(notes, summarizer.model, previousSummary);
-  const { batchThreshold: _halved, ...rest } = options;
-  return summarizeInParts(summarizer, { ...request, messages, mode: 'merge' }, onCall, rest);
+  return summarizeInParts(summarizer, { ...request, messages, mode: 'merge' }, onCall, options);
 }
