@@ -94,7 +94,7 @@ export function createContextStore(context: StoreContext): ContextStore {
       // Without a boundary the range starts at the root and holds the pinned messages already.
       const [found, above] = await Promise.all([
         reader.range(channelId, after, cursor.leafId),
-        boundaryId === undefined || pinned.length === 0 ? [] : reader.messages(channelId, pinned),
+        boundaryId === undefined || pinned.length === 0 ? [] : reader.messages(channelId, pinned, true),
       ]);
       const path = pathAfter(after, found, cursor.leafId).map(publicMessage);
       const summary = path.find((message) => message.id === boundaryId);

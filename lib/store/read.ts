@@ -10,7 +10,7 @@ import {
   toChannel,
   toCursor,
 } from './items.ts';
-import { askedMessage, keys, ranges } from './keys.ts';
+import { askedMessage, type Key, keys, ranges } from './keys.ts';
 
 /** A channel that is there and not deleted. Throws `NotFoundError` (`channel_not_found`). */
 export function liveChannel(item: Item | undefined, channelId: string): StoredChannel {
@@ -26,6 +26,11 @@ export const cursorOf = (item: Item | undefined, channelId: string, userId: stri
 export const unknownMessage = (messageId: string): NotFoundError =>
   new NotFoundError('message_not_found', `There is no message ${messageId} in this channel.`);
 
+function furtherParts(channelId: string, head: Item, firstIsRead: boolean): Key[] {
+  const numbers = Array.from({ length: Number(head.parts) }, (_, index) => index + 1);
+  return numbers.slice(firstIsRead ? 1 : 0).map((part) => keys.messagePart(channelId, String(head.id), part));
+}
+
 export function createReader({ db }: StoreContext) {
   /** Channel and cursor in one round trip. */
   async function channelAndCursor(channelId: string, userId: string) {
@@ -38,18 +43,24 @@ export function createReader({ db }: StoreContext) {
     return assemble(await db.queryAll(ranges.messages(channelId, after, until)));
   }
 
-  /** Messages by id; the parts of large ones cost a second round trip. */
-  async function messages(channelId: string, ids: readonly string[]): Promise<(StoredMessage | undefined)[]> {
-    const heads = await db.batchGet(ids.map((id) => askedMessage(channelId, id)));
+  /**
+   * Messages by id. Parts cost a second round trip, unless `large` asks for the first part at once: most large contents
+   * have no other.
+   */
+  async function messages(
+    channelId: string,
+    ids: readonly string[],
+    large = false,
+  ): Promise<(StoredMessage | undefined)[]> {
+    const headKeys = ids.map((id) => askedMessage(channelId, id));
+    const firstKeys = large ? ids.map((id) => keys.messagePart(channelId, id, 1)) : [];
+    const read = await db.batchGet([...headKeys, ...firstKeys]);
+    const [heads, firstParts] = [read.slice(0, ids.length), read.slice(ids.length)];
     const partKeys = heads.flatMap((head) =>
-      head === undefined
-        ? []
-        : Array.from({ length: Number(head.parts) }, (_, part) =>
-            keys.messagePart(channelId, String(head.id), part + 1),
-          ),
+      head === undefined ? [] : furtherParts(channelId, head, large),
     );
     const parts = partKeys.length === 0 ? [] : await db.batchGet(partKeys);
-    const known = [...heads, ...parts].filter((item) => item !== undefined);
+    const known = [...heads, ...firstParts, ...parts].filter((item) => item !== undefined);
     const byId = new Map(assemble(known).map((message) => [message.id, message]));
     return ids.map((id) => byId.get(id));
   }

@@ -35,7 +35,7 @@ function contract(engine: string, start: () => Promise<TestStore | undefined>, m
 const onEngine = async (engine: Engine | undefined): Promise<TestStore | undefined> =>
   engine === undefined ? undefined : startStore(engine);
 
-contract('dynoxide', async () => onEngine(await startEngine()), 10_000);
-contract('the table in memory', async () => storeOn(new MemoryTable().client(), 'memory'));
+contract('dynoxide', async () => onEngine(await startEngine()), 1_500);
+contract('the table in memory', async () => storeOn(new MemoryTable().client(), 'memory'), 10_000);
 contract('DynamoDB Local', async () => onEngine(await startDynamoDbLocal()));
 contract('the endpoint in STORE_ENDPOINT', async () => onEngine(givenEngine()));

@@ -96,6 +96,17 @@ export function treeContract(get: () => TestStore): void {
     );
   });
 
+  it('a long system prompt is read whole, whatever its size', async () => {
+    const store = get();
+    for (const size of [20_000, 900_000]) {
+      const { id } = await create(store);
+      await say(store, id, 'p'.repeat(size), { role: 'system' });
+      for (const text of ['q1', 'a1', 'q2', 'a2']) await say(store, id, text);
+      await compacted(store, id, 2);
+      assert.deepEqual(texts((await store.readContext(id, OWNER)).pinned), ['p'.repeat(size)]);
+    }
+  });
+
   it('what the provider reported is the anchor of the sums', async () => {
     const store = get();
     const { id } = await create(store);
