@@ -1,3 +1,5 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { CreateTableCommand, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { ImportedMessage } from '../lib/ports.ts';
@@ -10,9 +12,10 @@ import { givenEngine, startEngine } from '../test/support/engine.ts';
 /**
  * What an access costs, counted and not timed: requests, how many of them one after the other, and capacity units, for
  * conversations of very different length that all have the same twenty messages after their summary.
- * `node bench/store.ts [--json] [length ...]`
+ * `node bench/store.ts [--json] [length ...]`; the figures go to `bench/results/store.json` as well.
  */
 const LENGTHS = [100, 1_000, 10_000, 100_000];
+const OUT = resolve(import.meta.dirname, 'results/store.json');
 const AFTER_SUMMARY = 20;
 const TEXT = 'word '.repeat(80);
 const USER = 'bench';
@@ -185,6 +188,8 @@ async function main(args: readonly string[]): Promise<void> {
     const rows: Row[] = [];
     for (const length of wanted.length > 0 ? wanted : LENGTHS)
       rows.push(...(await costs(store, meter, length)));
+    await mkdir(dirname(OUT), { recursive: true });
+    await writeFile(OUT, `${JSON.stringify({ access_costs: rows }, undefined, 1)}\n`);
     console.log(args.includes('--json') ? JSON.stringify({ access_costs: rows }, undefined, 1) : table(rows));
   } finally {
     engine.stop();

@@ -19,12 +19,14 @@ function freePort(): Promise<number> {
   });
 }
 
-const START_TRIES = 200;
+/** A Java engine on a busy machine takes its time. */
+const START_MS = 60_000;
 /** A connection that is made while an engine starts may never be answered. */
 const ANSWER_MS = 500;
 
-async function answers(endpoint: string): Promise<void> {
-  for (let tries = 0; tries < START_TRIES; tries += 1) {
+async function answers(endpoint: string, child: ChildProcess): Promise<void> {
+  const giveUp = AbortSignal.timeout(START_MS);
+  while (!giveUp.aborted && child.exitCode === null) {
     try {
       await fetch(endpoint, { signal: AbortSignal.timeout(ANSWER_MS) });
       return;
@@ -32,6 +34,7 @@ async function answers(endpoint: string): Promise<void> {
       await pause(25);
     }
   }
+  child.kill();
   throw new Error(`No DynamoDB engine answers at ${endpoint}.`);
 }
 
@@ -41,7 +44,7 @@ async function serve(command: string, args: string[], port: number, cwd?: string
     ...(cwd === undefined ? {} : { cwd }),
   });
   const endpoint = `http://127.0.0.1:${port}`;
-  await answers(endpoint);
+  await answers(endpoint, child);
   return connect(endpoint, () => child.kill());
 }
 
