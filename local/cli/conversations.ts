@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { ImportedMessage } from '../../lib/ports.ts';
 import { ImportError, type ImportedConversation, parseConversations } from '../importers/index.ts';
-import { type Api, channelReply } from './api-client.ts';
+import { type Api, ApiError, channelReply } from './api-client.ts';
 
 export const SAMPLES = resolve(import.meta.dirname, '../../samples');
 
@@ -37,7 +37,7 @@ export async function readConversations(files: readonly string[]): Promise<Impor
   return texts.flatMap((text, index) => parseConversations(text, files[index] ?? ''));
 }
 
-const toBody = (message: ImportedMessage): Record<string, unknown> => ({
+const toMessage = (message: ImportedMessage) => ({
   ref: message.ref,
   parent_ref: message.parentRef,
   role: message.role,
@@ -47,18 +47,30 @@ const toBody = (message: ImportedMessage): Record<string, unknown> => ({
 
 export type ImportOptions = { readonly model?: string; readonly lastActiveAt: Date };
 
-/** One conversation through the API; returns the new channel's id. */
+/** Longest title that the API takes, in UTF-16 units. */
+const MAX_TITLE = 300;
+
+/** A conversation as `POST /channels/import` takes it. */
+export const toImportBody = (conversation: ImportedConversation, { model, lastActiveAt }: ImportOptions) => ({
+  title: conversation.title.slice(0, MAX_TITLE).toWellFormed(),
+  ...(model === undefined ? {} : { model }),
+  updated_at: lastActiveAt.toISOString(),
+  messages: conversation.messages.map(toMessage),
+  current_ref: conversation.currentRef,
+});
+
+/** One conversation through the API; returns the new channel's id. Throws `ApiError` that names the conversation. */
 export async function importConversation(
   api: Api,
   conversation: ImportedConversation,
   options: ImportOptions,
 ): Promise<string> {
-  const { id } = await api('POST', '/channels/import', channelReply, {
-    title: conversation.title.slice(0, 300),
-    ...(options.model === undefined ? {} : { model: options.model }),
-    updated_at: options.lastActiveAt.toISOString(),
-    messages: conversation.messages.map(toBody),
-    current_ref: conversation.currentRef,
-  });
-  return id;
+  try {
+    const body = toImportBody(conversation, options);
+    return (await api('POST', '/channels/import', channelReply, body)).id;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const message = `"${conversation.title}" was not imported: ${error.message}`;
+    throw new ApiError(error.status, error.code, message);
+  }
 }

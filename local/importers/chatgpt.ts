@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { ContentBlock, MessageContent } from '../../lib/treepath/content.ts';
 import { imageReference, simplified, textBlock } from './content.ts';
+import { isoOfSeconds } from './times.ts';
 import { pruneTree } from './tree.ts';
 import { type ImportedConversation, PlaceError, type RawNode } from './types.ts';
 
@@ -44,9 +45,6 @@ function contentOf({ content, metadata }: Message): MessageContent | undefined {
   return simplified(blocks);
 }
 
-const iso = (seconds: number | null | undefined): string | undefined =>
-  typeof seconds === 'number' ? new Date(seconds * 1_000).toISOString() : undefined;
-
 function nodeOf(ref: string, parent: string | null, found: Message | null | undefined): RawNode {
   if (!found) return { ref, parentRef: parent, role: 'system' };
   const { role } = found.author;
@@ -56,7 +54,7 @@ function nodeOf(ref: string, parent: string | null, found: Message | null | unde
       `"${role}" is no role that a conversation has`,
     );
   const content = contentOf(found);
-  const createdAt = iso(found.create_time);
+  const createdAt = isoOfSeconds(found.create_time);
   return {
     ref,
     parentRef: parent,
@@ -70,9 +68,9 @@ export function fromChatgpt(conversation: z.output<typeof chatgptExport>): Impor
   const nodes = Object.entries(conversation.mapping).map(([ref, { parent, message: found }]) =>
     nodeOf(ref, parent ?? null, found),
   );
-  const updatedAt = iso(conversation.update_time);
+  const updatedAt = isoOfSeconds(conversation.update_time);
   return {
-    title: conversation.title ?? 'Untitled conversation',
+    title: conversation.title || 'Untitled conversation',
     ...pruneTree(nodes, conversation.current_node ?? null),
     ...(updatedAt === undefined ? {} : { updatedAt }),
   };

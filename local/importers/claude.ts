@@ -3,6 +3,7 @@ import type { ContentBlock } from '../../lib/treepath/content.ts';
 import { blocksOf } from '../../lib/treepath/content.ts';
 import { contentFrom } from './blocks.ts';
 import { simplified, textBlock } from './content.ts';
+import { isoOfText } from './times.ts';
 import { pruneTree } from './tree.ts';
 import { type ImportedConversation, PlaceError, type RawNode } from './types.ts';
 
@@ -61,8 +62,17 @@ function contentOf(found: Message, place: string) {
   return simplified([...(own === undefined ? [] : blocksOf(own)), ...attachments(found)]);
 }
 
-const isoOf = (text: string | null | undefined): string | undefined =>
-  text && !Number.isNaN(Date.parse(text)) ? new Date(text).toISOString() : undefined;
+/** Older exports are linear; in newer ones a root names a parent that stands for nothing, all roots the same. */
+function parentOf(index: number, messages: readonly Message[], known: ReadonlySet<string>): string | null {
+  const named = messages[index]?.parent_message_uuid;
+  if (named === undefined || named === null) return messages[index - 1]?.uuid ?? null;
+  if (known.has(named)) return named;
+  if (index === 0 || named === messages[0]?.parent_message_uuid || /^0{8}-/.test(named)) return null;
+  throw new PlaceError(
+    `chat_messages[${index}].parent_message_uuid`,
+    `it answers to "${named}", which is not in the export`,
+  );
+}
 
 export function fromClaude(conversation: z.output<typeof claudeExport>): ImportedConversation {
   const known = new Set(conversation.chat_messages.map(({ uuid }) => uuid));
@@ -71,20 +81,17 @@ export function fromClaude(conversation: z.output<typeof claudeExport>): Importe
     const role = ROLES[found.sender];
     if (role === undefined)
       throw new PlaceError(`${place}.sender`, `"${found.sender}" is no sender that a conversation has`);
-    const previous = conversation.chat_messages[index - 1]?.uuid ?? null;
-    const named = found.parent_message_uuid;
     const content = contentOf(found, place);
-    const createdAt = isoOf(found.created_at);
+    const createdAt = isoOfText(found.created_at);
     return {
       ref: found.uuid,
-      // Older exports are linear; in newer ones the root's parent is an id that stands for nothing.
-      parentRef: named === undefined || named === null ? previous : known.has(named) ? named : null,
+      parentRef: parentOf(index, conversation.chat_messages, known),
       role,
       ...(content === undefined ? {} : { content }),
       ...(createdAt === undefined ? {} : { createdAt }),
     };
   });
-  const updatedAt = isoOf(conversation.updated_at);
+  const updatedAt = isoOfText(conversation.updated_at);
   const leaf = conversation.current_leaf_message_uuid ?? conversation.chat_messages.at(-1)?.uuid ?? null;
   return {
     title: conversation.name || 'Untitled conversation',

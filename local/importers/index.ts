@@ -2,103 +2,57 @@ import { basename, extname } from 'node:path';
 import type * as z from 'zod';
 import { chatgptExport, fromChatgpt } from './chatgpt.ts';
 import { claudeExport, fromClaude } from './claude.ts';
+import { parseJson } from './json.ts';
 import { fromOpenWebui, openWebuiExport } from './openwebui.ts';
 import { fromPlain } from './plain.ts';
 import { ImportError, type ImportedConversation, PlaceError } from './types.ts';
 
 export { ImportError, type ImportedConversation } from './types.ts';
 
-type Located = { readonly value: unknown; readonly place: string };
+const UNKNOWN =
+  'this is no conversation; known are exports of ChatGPT, Claude and Open WebUI, and messages with role and content as JSON or JSONL';
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The place of a JSON error as line and column; empty when the parser does not tell. */
-function whereOf(error: unknown, text: string): string {
-  const at = /position (\d+)/.exec(String(error))?.[1];
-  if (at === undefined && !unfinished(error)) return '';
-  const before = text.slice(0, at === undefined ? text.length : Number(at));
-  const line = before.split('\n').length;
-  return `line ${line}, column ${before.length - before.lastIndexOf('\n')}`;
-}
+const isMessage = (value: unknown): boolean => isObject(value) && 'role' in value;
 
-const unfinished = (error: unknown): boolean => /Unexpected end|Unterminated/.test(String(error));
-
-/** One JSON document, or one a line. */
-function parse(text: string, file: string): { value: unknown; lines: boolean } {
-  try {
-    return { value: JSON.parse(text), lines: false };
-  } catch (error) {
-    const lines = text.split('\n').filter((line) => line.trim() !== '');
-    if (lines.length > 1 && isJson(lines[0]))
-      return { value: lines.map((line, index) => parseLine(line, index, file)), lines: true };
-    throw new ImportError(
-      file,
-      whereOf(error, text),
-      unfinished(error) ? 'the JSON ends too early; is the file cut off?' : 'this is not JSON',
-    );
-  }
-}
-
-function isJson(line: string | undefined): boolean {
-  try {
-    return isObject(JSON.parse(line ?? ''));
-  } catch {
-    return false;
-  }
-}
-
-function parseLine(line: string, index: number, file: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    throw new ImportError(file, `line ${index + 1}`, 'this line is not JSON; is the file cut off?');
-  }
-}
-
-/** One conversation of a known export, or `undefined` when the value is none. */
-function fromExport({ value, place }: Located): ImportedConversation | undefined {
-  if (!isObject(value)) return undefined;
+/** One conversation of a known export. Throws `PlaceError`. */
+function fromExport(value: unknown): ImportedConversation {
+  if (!isObject(value)) throw new PlaceError('', UNKNOWN);
   const inner = isObject(value.chat) ? { title: value.title, ...value.chat } : value;
-  if (isObject(inner.mapping)) return fromChatgpt(checked(chatgptExport, inner, place));
-  if (Array.isArray(inner.chat_messages)) return fromClaude(checked(claudeExport, inner, place));
-  if (isObject(inner.history)) return fromOpenWebui(checked(openWebuiExport, inner, place));
-  if (Array.isArray(inner.messages)) {
-    const title = typeof inner.title === 'string' ? inner.title : 'Conversation';
-    const conversation = fromPlain(inner.messages, title, (index) => `messages[${index}]`);
-    if (!Array.isArray(inner.continues)) return conversation;
-    const later = fromPlain(inner.continues, title, (index) => `continues[${index}]`);
-    return { ...conversation, continues: later.messages };
-  }
-  return undefined;
+  if (isObject(inner.mapping)) return fromChatgpt(checked(chatgptExport, inner));
+  if (Array.isArray(inner.chat_messages)) return fromClaude(checked(claudeExport, inner));
+  if (isObject(inner.history)) return fromOpenWebui(checked(openWebuiExport, inner));
+  if (Array.isArray(inner.messages)) return fromMessages(inner.messages, inner);
+  throw new PlaceError('', UNKNOWN);
 }
 
-function checked<T extends z.ZodType>(schema: T, value: unknown, place: string): z.output<T> {
+function fromMessages(messages: readonly unknown[], { title, continues }: Record<string, unknown>) {
+  const named = typeof title === 'string' && title !== '' ? title : 'Conversation';
+  const conversation = fromPlain(messages, named, (index) => `messages[${index}]`);
+  if (!Array.isArray(continues)) return conversation;
+  const later = fromPlain(continues, named, (index) => `continues[${index}]`);
+  return { ...conversation, continues: later.messages };
+}
+
+function checked<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  const inside = issue?.path.map(String).join('.') ?? '';
-  throw new PlaceError(
-    [place, inside].filter((part) => part !== '').join('.'),
-    issue?.message ?? 'not of this export',
-  );
+  throw new PlaceError(issue?.path.map(String).join('.') ?? '', issue?.message ?? 'not of this export');
 }
 
-function withPlace<T>(file: string, outer: string, work: () => T): T {
+/** Does the work on what stands at `place` of the file, and tells file and place when it fails. */
+function located(file: string, place: string, work: () => ImportedConversation): ImportedConversation {
   try {
-    return work();
+    const conversation = work();
+    if (conversation.messages.length > 0) return conversation;
   } catch (error) {
     if (!(error instanceof PlaceError)) throw error;
-    const place =
-      outer !== '' && error.place !== '' && !error.place.startsWith(outer)
-        ? `${outer}.${error.place}`
-        : error.place || outer;
-    throw new ImportError(file, place, error.message);
+    const inside = [place, error.place].filter((part) => part !== '').join('.');
+    throw new ImportError(file, inside, error.message);
   }
-}
-
-function nonEmpty(conversation: ImportedConversation, file: string, place: string): ImportedConversation {
-  if (conversation.messages.length > 0) return conversation;
   throw new ImportError(file, place, 'the conversation has no messages');
 }
 
@@ -109,35 +63,12 @@ function nonEmpty(conversation: ImportedConversation, file: string, place: strin
 export function parseConversations(text: string, fileName: string): ImportedConversation[] {
   const file = basename(fileName);
   if (text.trim() === '') throw new ImportError(file, '', 'the file is empty');
-  const { value, lines } = parse(text.replace(/^\ufeff/, ''), file);
+  const { value, placeOf } = parseJson(text.replace(/^\ufeff/, ''), file);
   const title = basename(file, extname(file));
-  if (Array.isArray(value) && value.length === 0)
+  if (isMessage(value)) return [located(file, '', () => fromPlain([value], title, () => 'line 1'))];
+  if (!Array.isArray(value)) return [located(file, '', () => fromExport(value))];
+  if (value.length === 0)
     throw new ImportError(file, '', 'the list is empty; there is no conversation in it');
-
-  const [first] = Array.isArray(value) ? value : [value];
-  const looksPlain = Array.isArray(value) && isObject(first) && 'role' in first;
-  if (looksPlain) {
-    const placeOf = (index: number): string => (lines ? `line ${index + 1}` : `[${index}]`);
-    return [
-      nonEmpty(
-        withPlace(file, '', () => fromPlain(value, title, placeOf)),
-        file,
-        '',
-      ),
-    ];
-  }
-  const located: Located[] = Array.isArray(value)
-    ? value.map((entry, index) => ({ value: entry, place: `[${index}]` }))
-    : [{ value, place: '' }];
-  return located.map((entry) => {
-    const conversation = withPlace(file, entry.place, () => fromExport(entry));
-    if (conversation === undefined) {
-      throw new ImportError(
-        file,
-        entry.place,
-        'this is no conversation; known are exports of ChatGPT, Claude and Open WebUI, and messages with role and content as JSON or JSONL',
-      );
-    }
-    return nonEmpty(conversation, file, entry.place);
-  });
+  if (value.some(isMessage)) return [located(file, '', () => fromPlain(value, title, placeOf))];
+  return value.map((entry, index) => located(file, placeOf(index), () => fromExport(entry)));
 }

@@ -1,5 +1,6 @@
 import { ROLES } from '../../lib/treepath/message.ts';
 import { contentFrom } from './blocks.ts';
+import { isoOfText } from './times.ts';
 import { pruneTree } from './tree.ts';
 import { type ImportedConversation, PlaceError, type RawNode } from './types.ts';
 
@@ -39,6 +40,10 @@ function argumentsOf(value: unknown): unknown {
   }
 }
 
+/** Ids are written as texts or as numbers. */
+const nameOf = (id: unknown): string | undefined =>
+  typeof id === 'string' || typeof id === 'number' ? String(id) : undefined;
+
 function nodeOf(value: unknown, index: number, place: string): RawNode {
   const fields = (typeof value === 'object' && value !== null ? value : {}) as Fields;
   if (!isRole(fields.role)) {
@@ -50,14 +55,14 @@ function nodeOf(value: unknown, index: number, place: string): RawNode {
     );
   }
   const content = contentFrom(blocksFrom(fields), `${place}.content`);
-  const createdAt = typeof fields.created_at === 'string' ? { createdAt: fields.created_at } : {};
-  const ref = typeof fields.id === 'string' ? fields.id : `${index + 1}`;
+  const createdAt = isoOfText(fields.created_at);
+  const ref = nameOf(fields.id) ?? `${index + 1}`;
   return {
     ref,
     parentRef: null,
     role: fields.role,
     ...(content === undefined ? {} : { content }),
-    ...createdAt,
+    ...(createdAt === undefined ? {} : { createdAt }),
   };
 }
 

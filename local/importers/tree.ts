@@ -1,7 +1,11 @@
 import { InvalidInputError } from '../../lib/errors.ts';
 import type { ImportedMessage } from '../../lib/ports.ts';
 import { inTreeOrder } from '../../lib/treepath/order.ts';
+import { withoutInlineData } from './content.ts';
 import { PlaceError, type RawNode } from './types.ts';
+
+/** Longest id of a message that the API takes, in UTF-16 units. */
+const MAX_REF = 128;
 
 const hasContent = (node: RawNode): node is ImportedMessage => node.content !== undefined;
 
@@ -10,6 +14,7 @@ const hasContent = (node: RawNode): node is ImportedMessage => node.content !== 
  * nearest node that stays, so that branches remain branches. Each parent comes before its children.
  */
 export function pruneTree(nodes: readonly RawNode[], currentRef: string | null) {
+  checkNames(nodes);
   const byRef = new Map(nodes.map((node) => [node.ref, node]));
   const ordered = ordering(nodes);
 
@@ -24,8 +29,19 @@ export function pruneTree(nodes: readonly RawNode[], currentRef: string | null) 
     return null;
   }
 
-  const messages = ordered.filter(hasContent).map((node) => ({ ...node, parentRef: kept(node.parentRef) }));
+  const messages = ordered.filter(hasContent).map((node) => ({
+    ...node,
+    parentRef: kept(node.parentRef),
+    content: withoutInlineData(node.content),
+  }));
   return { messages, currentRef: kept(currentRef) };
+}
+
+function checkNames(nodes: readonly RawNode[]): void {
+  for (const { ref } of nodes) {
+    if (ref === '' || ref.length > MAX_REF)
+      throw new PlaceError('', `the id "${ref.slice(0, 40)}" is not 1 to ${MAX_REF} characters long`);
+  }
 }
 
 function ordering(nodes: readonly RawNode[]): RawNode[] {

@@ -142,6 +142,31 @@ describe('Claude export', () => {
   });
 });
 
+describe('parents of a Claude export', () => {
+  const said = (uuid: string, parent: string) => ({
+    uuid,
+    sender: 'human',
+    text: uuid,
+    parent_message_uuid: parent,
+  });
+  const root = '00000000-0000-4000-8000-000000000000';
+
+  it('edited first messages are roots beside each other', () => {
+    const [conversation] = parse({ chat_messages: [said('a', root), said('b', root), said('c', 'b')] });
+    assert.deepEqual(
+      conversation?.messages.map(({ parentRef }) => parentRef),
+      [null, null, 'b'],
+    );
+  });
+
+  it('a parent that is missing is told with its place', () => {
+    assert.throws(
+      () => parse({ chat_messages: [said('a', root), said('b', 'gone')] }),
+      /^ImportError: talk\.json: chat_messages\[1\]\.parent_message_uuid: it answers to "gone"/,
+    );
+  });
+});
+
 describe('Open WebUI export', () => {
   it('reads the history tree, wrapped or not', () => {
     const history = {
@@ -187,7 +212,7 @@ describe('plain messages', () => {
     assert.deepEqual(list, jsonl);
     assert.deepEqual(list?.[1]?.[3], [
       { type: 'text', text: 'look' },
-      { type: 'image', source: { type: 'omitted', media_type: 'image/png', bytes: 6 } },
+      { type: 'image', source: { type: 'omitted', media_type: 'image/png', bytes: 4 } },
     ]);
   });
 
@@ -218,8 +243,29 @@ describe('files that are no conversation', () => {
       '{"messages": [{"role": "user", "cont',
       /^talk\.json: line 1, column \d+: the JSON ends too early/,
     ],
-    ['no JSON', 'hello there', /^talk\.json: this is not JSON$/],
+    ['no JSON', 'hello there', /^talk\.json: line 1, column 1: this is not JSON$/],
+    [
+      'a wrong word inside',
+      '{"messages": [\n{"role": user}\n]}',
+      /^talk\.json: line 2, column 10: this is not JSON$/,
+    ],
     ['a truncated line', `${good}\n{"role": "us`, /^talk\.json: line 2: this line is not JSON/],
+    ['a wrong line after empty ones', `${good}\n\n\n{"role": "usr"}`, /^talk\.json: line 4\.role: "usr"/],
+    [
+      'an unknown parent',
+      '[{"role": "user", "content": "x", "parent_id": "b"}]',
+      /^talk\.json: Message "1" answers to "b", which is not in/,
+    ],
+    [
+      'two messages of one id',
+      '[{"role": "user", "content": "x", "id": 1}, {"role": "user", "content": "y", "id": 1}]',
+      /^talk\.json: Two messages of the import are called "1"/,
+    ],
+    [
+      'an id that no API takes',
+      JSON.stringify([{ role: 'user', content: 'x', id: 'i'.repeat(129) }]),
+      /^talk\.json: the id "i+" is not 1 to 128 characters long/,
+    ],
     ['other JSON', '{"name": "package"}', /this is no conversation; known are/],
     [
       'an unknown role',
