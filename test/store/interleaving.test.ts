@@ -5,7 +5,7 @@ import { toMemory, Writer } from './model/faults.ts';
 import { World } from './model/world.ts';
 
 const TWELVE: Start = { system: 0, messages: 12, branchAt: 11 };
-const REQUESTS = 6;
+const REQUESTS = 5;
 
 /** Every order in which the requests of two operations can reach the table. */
 const orders = Array.from({ length: 2 ** REQUESTS }, (_, n) =>

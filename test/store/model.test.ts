@@ -10,7 +10,7 @@ import { met, World } from './model/world.ts';
 /** Sequences of the ordinary run; `STORE_MODEL_RUNS=50000` is the long one, `STORE_MODEL_SEED` repeats one. */
 const RUNS = Number(process.env.STORE_MODEL_RUNS ?? 1_000);
 const SEED = process.env.STORE_MODEL_SEED;
-const ON_ENGINE = 25;
+const ON_ENGINE = 15;
 
 const options = (numRuns: number) => ({ numRuns, ...(SEED === undefined ? {} : { seed: Number(SEED) }) });
 

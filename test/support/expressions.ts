@@ -4,11 +4,20 @@ export type Values = Readonly<Record<string, unknown>>;
 
 const TOKENS = /\s*(<=|>=|<>|[=<>(),+]|[:\w][\w.]*)/gy;
 
+/** The store writes a few dozen expressions, and evaluates them for many thousand items. */
+const known = new Map<string, readonly string[]>();
+
 function tokensOf(expression: string): string[] {
-  const tokens = [...expression.matchAll(TOKENS)].map(([, token = '']) => token);
-  const length = [...expression.matchAll(TOKENS)].reduce((sum, [text]) => sum + text.length, 0);
+  const tokens = known.get(expression) ?? tokenized(expression);
+  known.set(expression, tokens);
+  return [...tokens];
+}
+
+function tokenized(expression: string): string[] {
+  const matches = [...expression.matchAll(TOKENS)];
+  const length = matches.reduce((sum, [text]) => sum + text.length, 0);
   if (length !== expression.trimEnd().length) throw new Error(`cannot read: ${expression}`);
-  return tokens;
+  return matches.map(([, token = '']) => token);
 }
 
 const read = (item: Item | undefined, path: string): unknown =>

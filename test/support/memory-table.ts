@@ -32,9 +32,7 @@ export class MemoryTable {
   /** A client for it; `around` sees every request and may fail it. */
   client(around: (command: string, send: () => unknown) => Promise<unknown> = async (_, send) => send()) {
     const send = async (command: { constructor: { name: string }; input: unknown }): Promise<unknown> =>
-      around(command.constructor.name, () =>
-        copy(this.#answer(command.constructor.name, copy(command.input))),
-      );
+      around(command.constructor.name, () => copy(this.#answer(command.constructor.name, command.input)));
     return { send, middlewareStack: { add: () => undefined } } as unknown as DynamoDBDocumentClient;
   }
 
@@ -79,9 +77,10 @@ export class MemoryTable {
 
   #put({ key, item }: Write): void {
     if (item === undefined) return;
-    this.#items.set(key, item);
+    const stored = copy(item);
+    this.#items.set(key, stored);
     const partition = this.#partitions.get(item.PK) ?? new Map();
-    this.#partitions.set(item.PK, partition.set(key, item));
+    this.#partitions.set(item.PK, partition.set(key, stored));
   }
 
   #query(input: QueryCommandInput) {
