@@ -3,7 +3,7 @@ import { type AppError, ConflictError, InvalidInputError } from '../errors.ts';
 
 const SKIP_MESSAGES: Readonly<Partial<Record<CompactSkip, string>>> = {
   too_few_messages:
-    'There is too little to summarize: at least 4 messages since the last summary, beside the newest turns, which are kept.',
+    'There is too little to summarize: it takes at least 4 messages since the last summary, and a turn that is answered.',
   until_not_in_context: 'The message named in `until` is not in the present context.',
 };
 

@@ -103,25 +103,26 @@ describe('summarize', () => {
     assert.equal(headers.get('location'), `/channels/${id}/compactions/${json.id}`);
   });
 
-  it('queues what took too long, and the job tells its result', async () => {
-    const { id } = await talk();
-    const slow = new SummarizerError('timeout', 'The model did not answer in time.', { retryable: true });
-    const { call, sent } = serve(failing(slow));
-    const { status, headers } = await call('POST', `/channels/${id}/summarize`);
-    assert.equal(status, 202);
-    const location = headers.get('location') ?? '';
-    assert.equal((await call('GET', location)).json.status, 'queued');
+  for (const code of ['timeout', 'aborted'])
+    it(`queues what took too long (${code}), and the job tells its result`, async () => {
+      const { id } = await talk();
+      const slow = new SummarizerError(code, 'The time was up.', { retryable: true });
+      const { call, sent } = serve(failing(slow));
+      const { status, headers } = await call('POST', `/channels/${id}/summarize`);
+      assert.equal(status, 202);
+      const location = headers.get('location') ?? '';
+      assert.equal((await call('GET', location)).json.status, 'queued');
 
-    const [message] = sent;
-    assert.ok(message);
-    await serve().work(message);
-    const job = await call('GET', location);
-    assert.deepEqual(
-      [job.json.status, job.json.result?.summarized_count, job.json.result?.model],
-      ['done', 12, 'extractive'],
-    );
-    assert.equal((await store.readContext(id, 'ann')).summary?.id, job.json.result?.summary_id);
-  });
+      const [message] = sent;
+      assert.ok(message);
+      await serve().work(message);
+      const job = await call('GET', location);
+      assert.deepEqual(
+        [job.json.status, job.json.result?.summarized_count, job.json.result?.model],
+        ['done', 12, 'extractive'],
+      );
+      assert.equal((await store.readContext(id, 'ann')).summary?.id, job.json.result?.summary_id);
+    });
 
   it('a job that could not be done says why, with the codes of the API', async () => {
     const { id } = await store.createChannel({ ownerId: 'ann', title: 't', type: 'direct', settings: {} });

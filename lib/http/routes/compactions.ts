@@ -19,7 +19,10 @@ const SYNCHRONOUS_TOKENS = 60_000;
 const wantsAsync = (c: Ctx): boolean =>
   /(^|,)\s*respond-async\s*([,;]|$)/i.test(c.req.header('prefer') ?? '');
 
-const tookTooLong = (error: unknown): boolean => error instanceof SummarizerError && error.code === 'timeout';
+/** A model that did not answer before the deadline, and work of our own that the deadline stopped. */
+const TOO_SLOW: ReadonlySet<string> = new Set(['timeout', 'aborted']);
+
+const tookTooLong = (error: unknown): boolean => error instanceof SummarizerError && TOO_SLOW.has(error.code);
 
 export function compactionRoutes(deps: HttpDeps): Hono<Env> {
   const { store, clock, newId } = deps;
