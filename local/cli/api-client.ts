@@ -20,6 +20,15 @@ export type Api = <T extends z.ZodType>(
   body?: unknown,
 ) => Promise<z.output<T>>;
 
+/** What is no JSON is for the schemas to refuse. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Calls the API as one person; replies are parsed by the schema that the caller needs. Throws `ApiError`. */
 export function createApi(url: string, token: string): Api {
   return async (method, path, reply, body) => {
@@ -29,7 +38,7 @@ export function createApi(url: string, token: string): Api {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    const json: unknown = text === '' ? undefined : JSON.parse(text);
+    const json = jsonOf(text);
     if (response.ok) return reply.parse(json);
     const told = problem.safeParse(json);
     const { code, detail } = told.success ? told.data : { code: 'unexpected', detail: text.slice(0, 200) };
@@ -58,7 +67,6 @@ export const contextReply = z.looseObject({
   summary_id: z.string().nullable(),
   messages: z.array(messageReply),
 });
-export const resultReply = z.looseObject({ summary_id: z.string() });
 export const anyReply = z.unknown();
 
 export type Pressure = z.output<typeof pressureReply>;

@@ -1,4 +1,4 @@
-import type { DemoChannel } from './demo-run.ts';
+import type { DemoChannel } from './demo-channel.ts';
 
 const number = new Intl.NumberFormat('en-US');
 

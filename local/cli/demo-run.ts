@@ -1,65 +1,31 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { EmbeddedAws } from '../aws/index.ts';
 import type { ImportedConversation } from '../importers/index.ts';
-import {
-  ApiError,
-  anyReply,
-  contextReply,
-  createApi,
-  type Pressure,
-  pressureReply,
-  resultReply,
-} from './api-client.ts';
+import { ApiError, anyReply, contextReply, createApi, pressureReply } from './api-client.ts';
+import { summarizeByHand } from './by-hand.ts';
 import { importConversation } from './conversations.ts';
+import { type DemoChannel, leftAlone, newChannel, noteSummary } from './demo-channel.ts';
+import { type Sight, untilSettled } from './settle.ts';
 
-/** What became of one conversation. */
-export type DemoChannel = {
-  readonly channelId: string;
-  readonly title: string;
-  messages: number;
-  tokensBefore: number;
-  /** The last message of the active path is not a question. */
-  readonly isAnswered: boolean;
-  /** More was said after the first compaction. */
-  wentOn: boolean;
-  tokensAfter: number;
-  summaryId: string | null;
-  summarizedCount: number;
-  keptTurns: number;
-  trigger: 'auto' | 'manual' | null;
-  model: string | null;
-  summary: string | null;
-  /** Milliseconds from the start of the compactions until this one was seen. */
-  tookMs: number;
-  /** Why nothing was summarized, where nothing was. */
-  reason?: string;
+export type DemoRun = {
+  /** Context window of the conversations' model in tokens. */
+  readonly window: number;
+  readonly progress: (line: string) => void;
+  /** How many scans have run so far. */
+  readonly scans: () => number;
 };
-
-export type Progress = (line: string) => void;
 
 const MODEL = 'demo';
 const HOUR_MS = 3_600_000;
-const POLL_MS = 200;
-/** Without any change for this long, automatic compaction has done what it could. */
-const SETTLED_MS = 12_000;
-/** The least that automatic compaction looks at (A18). */
-const AUTO_MIN_MESSAGES = 10;
-const AUTO_MIN_CHARS = 20_000;
-
-/** Why automatic compaction leaves a conversation over its threshold alone; `undefined` when it takes it. */
-function leftAlone({ messages, chars }: Pressure, { isAnswered, wentOn }: DemoChannel): string | undefined {
-  if (wentOn) return 'it was used within the last two minutes';
-  if (!isAnswered) return 'its last turn has no answer yet';
-  if (messages < AUTO_MIN_MESSAGES) return `it has fewer than ${AUTO_MIN_MESSAGES} messages`;
-  return chars > AUTO_MIN_CHARS ? undefined : `it has no more than ${AUTO_MIN_CHARS} characters`;
-}
+/** Nobody compacts for this long: automatic compaction has done what it could. A model may take its time. */
+const PATIENCE = { quietMs: 12_000, stuckMs: 600_000, pollMs: 200 };
+/** A person who waits is told at least this often what for. */
+const SILENCE_MS = 10_000;
 
 /** The main job once, over the API alone: as a chat application and an administrator would do it. */
 export async function runDemo(
   aws: EmbeddedAws,
   conversations: readonly ImportedConversation[],
-  window: number,
-  progress: Progress,
+  { window, progress, scans }: DemoRun,
 ): Promise<DemoChannel[]> {
   const owner = createApi(aws.apiUrl, await aws.mintToken({ sub: 'demo-user' }));
   const admin = createApi(aws.apiUrl, await aws.mintToken({ sub: 'demo-admin', groups: ['admin'] }));
@@ -81,52 +47,45 @@ export async function runDemo(
   return channels;
 
   async function importAll(): Promise<DemoChannel[]> {
-    // Automatic compaction leaves alone what was used in the last two minutes, and what nobody used for a week.
+    progress('importing, as if last used an hour ago: what was used in the last two minutes is left alone');
     const lastActiveAt = new Date(Date.now() - HOUR_MS);
     const imported: DemoChannel[] = [];
     for (const conversation of conversations) {
       const channelId = await importConversation(owner, conversation, { model: MODEL, lastActiveAt });
       const { tokens } = await pressureOf(channelId);
-      progress(
-        `imported "${conversation.title}": ${conversation.messages.length} messages, ${tokens} tokens on the active path`,
-      );
-      imported.push({
-        channelId,
-        title: conversation.title,
-        messages: conversation.messages.length,
-        tokensBefore: tokens,
-        isAnswered: lastRole(conversation) === 'assistant',
-        wentOn: false,
-        tokensAfter: tokens,
-        summaryId: null,
-        summarizedCount: 0,
-        keptTurns: 0,
-        trigger: null,
-        model: null,
-        summary: null,
-        tookMs: 0,
-      });
+      const { title, messages } = conversation;
+      progress(`imported "${title}": ${messages.length} messages, ${tokens} tokens on the active path`);
+      imported.push(newChannel(channelId, conversation, tokens));
     }
     return imported;
   }
 
-  /** Until nothing that the scanner may take is over its threshold, or nothing changes any more. */
+  /** Until nothing that the scanner may take is over its threshold, or nobody works on it any more. */
   async function waitForAutomatic(): Promise<void> {
-    let changedAt = performance.now();
-    while (performance.now() - changedAt < SETTLED_MS) {
-      let open = 0;
-      for (const channel of channels) {
-        const pressure = await pressureOf(channel.channelId);
-        if (pressure.boundary_id !== null && pressure.boundary_id !== channel.summaryId) {
-          await note(channel, pressure.tokens);
-          changedAt = performance.now();
-        }
-        const taken = pressure.over_threshold && leftAlone(pressure, channel) === undefined;
-        if (taken || pressure.state === 'compacting') open += 1;
+    let toldAt = performance.now();
+    await untilSettled(async () => {
+      const sights = new Map<DemoChannel, Sight>();
+      for (const channel of channels) sights.set(channel, await lookAt(channel));
+      const busy = channels.filter((channel) => sights.get(channel) === 'busy');
+      const seen = new Set(sights.values());
+      if (seen.has('result')) toldAt = performance.now();
+      if (busy.length > 0 && performance.now() - toldAt >= SILENCE_MS) {
+        toldAt = performance.now();
+        progress(`still compacting ${busy.map(({ title }) => `"${title}"`).join(', ')}`);
       }
-      if (open === 0) return;
-      await delay(POLL_MS);
+      const order: readonly Sight[] = ['result', 'busy', 'quiet'];
+      return order.find((sight) => seen.has(sight)) ?? (scans() > 0 ? 'done' : 'quiet');
+    }, PATIENCE);
+  }
+
+  async function lookAt(channel: DemoChannel): Promise<Sight> {
+    const pressure = await pressureOf(channel.channelId);
+    if (pressure.boundary_id !== null && pressure.boundary_id !== channel.summaryId) {
+      await note(channel, pressure.tokens);
+      return 'result';
     }
+    if (pressure.state === 'compacting') return 'busy';
+    return pressure.over_threshold && leftAlone(pressure, channel) === undefined ? 'quiet' : 'done';
   }
 
   /** The person comes back: the application appends to the compacted conversation as to any other. */
@@ -160,7 +119,7 @@ export async function runDemo(
       `automatic compaction leaves "${channel.title}" alone (${why}); summarizing it by the button, as a person would`,
     );
     try {
-      await owner('POST', `/channels/${channel.channelId}/summarize`, resultReply);
+      await summarizeByHand(owner, channel.channelId);
       await note(channel, (await pressureOf(channel.channelId)).tokens);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -169,36 +128,10 @@ export async function runDemo(
   }
 
   async function note(channel: DemoChannel, tokens: number): Promise<void> {
-    const { summary_id, messages } = await owner(
-      'GET',
-      `/channels/${channel.channelId}/context`,
-      contextReply,
-    );
-    const at = messages.findIndex(({ id }) => id === summary_id);
-    const summary = messages[at];
-    if (summary === undefined) return;
-    const { metadata } = summary;
-    Object.assign(channel, {
-      tokensAfter: tokens,
-      summaryId: summary.id,
-      summarizedCount: channel.summarizedCount + Number(metadata.summarized_count),
-      keptTurns: messages
-        .slice(at + 1)
-        .filter(({ role, content }) => role === 'user' && !isToolResult(content)).length,
-      trigger: metadata.trigger,
-      model: metadata.model,
-      summary: String(summary.content),
-      tookMs: performance.now() - startedAt,
-    });
-    progress(
-      `compacted "${channel.title}": ${metadata.tokens_before} → ${metadata.tokens_after} tokens (${metadata.trigger})`,
-    );
+    const context = await owner('GET', `/channels/${channel.channelId}/context`, contextReply);
+    const metadata = noteSummary(channel, context, { tokens, tookMs: performance.now() - startedAt });
+    if (metadata === undefined) return;
+    const { tokens_before, tokens_after, trigger } = metadata;
+    progress(`compacted "${channel.title}": ${tokens_before} → ${tokens_after} tokens (${trigger})`);
   }
 }
-
-/** Role of the message that was shown last. */
-const lastRole = ({ messages, currentRef }: ImportedConversation): string | undefined =>
-  messages.find(({ ref }) => ref === currentRef)?.role ?? messages.at(-1)?.role;
-
-const isToolResult = (content: unknown): boolean =>
-  Array.isArray(content) && content.length > 0 && content.every((block) => block?.type === 'tool_result');

@@ -37,7 +37,11 @@ await runMain(async () => {
   };
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
-    const channels = await runDemo(aws, conversations, options.window, progress);
+    const channels = await runDemo(aws, conversations, {
+      window: options.window,
+      progress,
+      scans: () => scans,
+    });
     const seconds = (performance.now() - startedAt) / 1_000;
     const report = options.json ? jsonReport : textReport;
     process.stdout.write(`${report(channels, scans, seconds)}\n`);

@@ -20,9 +20,11 @@ export function modelInUse(env: NodeJS.ProcessEnv): string {
   return `${env.MODEL_ID ?? 'the default Claude model'} at ${env.MODEL_BASE_URL ?? 'Anthropic'}, extractive as fallback`;
 }
 
-/** Synthesizes the stack and runs the template on this machine. */
-export async function startStack(options: Options): Promise<EmbeddedAws> {
-  const env = process.env;
+/** Synthesizes the stack and runs the template on this machine. Throws `EmbeddedAwsError`. */
+export async function startStack(
+  options: Options,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<EmbeddedAws> {
   const { template, assemblyDir, stackName } = await synthesize({ context: modelContext(env) });
   return startEmbeddedAws({
     stackName,

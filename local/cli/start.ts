@@ -62,16 +62,16 @@ async function firstChannel(aws: EmbeddedAws, token: string): Promise<string | u
   return ids[0];
 }
 
-/** Ctrl-C drains and ends with 0; a second one ends at once. */
+/** Ctrl-C drains and ends with 0; a second one, or another signal, ends at once. */
 function untilSignal(): Promise<void> {
   return new Promise((done) => {
-    const signals: NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
-    for (const signal of signals) {
-      process.once(signal, () => {
-        process.on(signal, () => process.exit(130));
-        done();
-      });
-    }
+    let signalled = false;
+    const onSignal = (): void => {
+      if (signalled) process.exit(130);
+      signalled = true;
+      done();
+    };
+    process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   });
 }
 
